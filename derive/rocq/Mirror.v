@@ -863,6 +863,11 @@ Proof.
 Qed.
 Lemma off_0 x : 0 < x -> x <> 0.
 Proof. lra. Qed.
+Lemma parts a b : 0 < a * b -> (a <> 0 /\ - a <> 0) /\ b <> 0.
+Proof. intros h. repeat split; intros E; [|assert (Z : a = 0) by lra|]; subst; lra. Qed.
+Lemma amid k a b c : 0 < k * a -> 0 < k * b -> a <= c <= b -> 0 < k * c.
+Proof. intros ha hb h. destruct (Rle_dec 0 k); nra. Qed.
+Ltac amid a b c := first [lra | apply (amid _ a b c); [assumption|assumption|split; assumption]].
 (* equations say nothing of signs *)
 Ltac no_equations := repeat match goal with H : @eq R _ _ |- _ => clear H end.
 Ltac lin := no_equations; lra.
@@ -896,7 +901,8 @@ with nz := first [assumption | lazymatch goal with
   | |- _ / _ <> 0 => apply Rmult_integral_contrapositive_currified; [nz|apply Rinv_neq_0_compat; nz]
   | |- _ ^ _ <> 0 => apply pow_nonzero; nz
   | |- - _ <> 0 => apply Ropp_neq_0_compat; nz
-  end | apply off_0; pos | no_equations; intro; lra].
+  end | match goal with H : 0 < ?a * ?b |- _ => first [apply (proj1 (parts a b H)) | apply (proj2 (parts a b H))] end
+  | apply off_0; pos | no_equations; intro; lra].
 Ltac sides := repeat match goal with |- _ /\ _ => split end; try exact I;
   first [nz | match goal with |- ?e <> 0 => ring_simplify e; nz end].
 (* what grows with one of its terms *)

@@ -25,8 +25,8 @@ HYPERBOLIC = {
 """Hyperbolic functions by the exponential and its inverse."""
 SAME = {sympy.log: 1, sympy.asinh: 0, sympy.atan: 0}
 """Functions that are told apart by their arguments alone, and where each is 0."""
-ODD = {sympy.asinh: "arcsinh_opp", sympy.atan: "atan_opp"}
-"""Those of them that are odd, and the lemma."""
+ODD = {sympy.asinh: ("arcsinh", "arcsinh_opp"), sympy.atan: ("atan", "atan_opp")}
+"""Those of them that are odd, as Rocq calls them, and the lemma."""
 
 
 # The lemmas of a file share what they divide by: of ten quotients nine are asked for again.
@@ -323,10 +323,10 @@ class Calls:
                 self._equal(part, image, f"f_equal; {self.field()}")
                 return
             if part.func in ODD and self.vanishes(atom.args[0] + argument):
-                other, text = self.terms(atom.args[0], ATOM), self.terms(argument, ATOM)
-                put = f"replace {text} with (- {other}) by ({self.field()})"
-                turned = f"rewrite {ODD[part.func]}; {self.field()}"
-                self._equal(part, -image, f"{put}; {turned}")
+                name, lemma = ODD[part.func]
+                turned = f"{name} (- {self.terms(atom.args[0], ATOM)})"
+                proof = f"transitivity ({turned}); [f_equal; {self.field()}|apply {lemma}]"
+                self._equal(part, -image, proof)
                 return
         if self.split and part.func is sympy.log and self._logarithm(part, value):
             return

@@ -145,7 +145,7 @@ class Term(Flow):
         of = f"Proof using asked'. unfold {self.range}"
         yield (
             f"Lemma between' : forall a b c, {self.range}' a -> {self.range}' b -> a <= c <= b -> "
-            f"{self.range}' c.\n{of}. hyps. repeat split; lra. Qed.\n"
+            f"{self.range}' c.\n{of}. intros a b c. hyps. repeat split; amid a b c. Qed.\n"
         )
         if not curve.explicit:
             yield (
@@ -254,13 +254,13 @@ class Term(Flow):
         goal = f"{self.x.terms(kernel, ATOM)} ^ {n} = {self.x.terms(power)}"
         return (
             self.x.lemma("kernel_power", goal, [kernel, power], [kernel, power], "FIELD.")
-            + self.zero("power", K**n, power)
+            + self.zero("power", sympy.Pow(K, n, evaluate=False), power)
             + self.w.lemma("K_least", f"0 <= {at(K)}", [K], [], "nn.")
             + f"Lemma inverse : {ALWAYS}{at(kernel)} = {at(K)}.\n"
             f"Proof.\n  intros t ht'. apply (same_power {n - 1}).\n"
             "  - left. apply kernel_above, inside, ht'.\n  - apply K_least, ht'.\n"
             "  - etransitivity; [exact (kernel_power _ (inside t ht'))|]. "
-            "rewrite <- (power t ht'). ring.\nQed.\n"
+            "symmetry. exact (power t ht').\nQed.\n"
         )
 
 

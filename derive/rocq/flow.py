@@ -46,9 +46,14 @@ class Flow(Section):
         begun = dict(zip(m.moving, m.start, strict=True))
         texts = {w.name: self.terms(value, ATOM) for w, value in begun.items()}
         opening = f"{ASKED}assert (f' := from'). unfold starts in f'. hyps. begun w."
+        begun_with = m.asked
+        if self.defined:
+            opening = f"assert (o' := on' 0 (Rle_refl 0)). unfold {unfolded} in o'. {opening}"
+            above, off = (map(m.at_start, known) for known in (defined.above, defined.off))
+            begun_with = m.asked.with_(above, off)
         begun |= {x: m.at_start(value) for x, value in self.values.items()}
         names, numbers = self.putting(self.names | texts), tuple(self._numbers())
-        self.start = Place(names, m.asked, "", opening, values=begun, numbers=numbers)
+        self.start = Place(names, begun_with, "", opening, values=begun, numbers=numbers)
         self.lam, self.steady = "lam", "(proj1 moves')"
 
     def putting(self, names: dict[str, str]) -> dict[str, str]:
@@ -149,7 +154,7 @@ class Flow(Section):
         raise NoFile(f"that {e} = 0 at the start does not follow by the rules here")
 
     def _numbers(self) -> Iterator[Expr]:
-        """Yield the functions of weights that are rational numbers at the start, as sqrt(w) at 1."""
+        """Yield functions of weights that are rational numbers at the start, as sqrt(w) at 1."""
         for value in self.values.values():
             for e in sympy.preorder_traversal(value):
                 own = e.is_Function or (e.is_Pow and not e.exp.is_Integer)

@@ -80,6 +80,8 @@ class Signs:
             return True
         if any(sympy.expand(e + f) == 0 for f in (*self.above, *self.off)):
             return True
+        if any(f.is_Mul and e in f.args for f in self.above):
+            return True
         return (e.is_Mul or e.is_Pow) and all(map(self.nonzero, e.args[: None if e.is_Mul else 1]))
 
     def form(self, e: Expr) -> Expr | None:

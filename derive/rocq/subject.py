@@ -267,7 +267,7 @@ def _coordinates(piece: Piece, m: Subject, betas: tuple[Symbol, ...]) -> Iterato
         slope = sympy.Add(*(c * t for c, g in zip(dual, terms, strict=True) for t in g))
         nu = sympy.Add(*(c * m.steering[i] for i, c in zip(at, dual, strict=True)))
         rows = tuple(row.get(i, sympy.S.Zero) for i in range(m.d))
-        yield Coordinate(rows, F, sympy.expand(nu), _term(piece, x, form, slope, F))
+        yield Coordinate(rows, F, sympy.expand(nu), _term(piece, m, x, form, slope, F))
 
 
 def couples(d: Derivation) -> bool:
@@ -285,14 +285,19 @@ def _parts(piece: Piece) -> dict[Symbol, Expr]:
     return own if single or (len(own) == len(piece.betas) and linear and alone) else {}
 
 
-def _term(piece: Piece, x: Symbol, form: Expr, slope: Expr, F: Expr) -> Curve:
+def _term(piece: Piece, m: Subject, x: Symbol, form: Expr, slope: Expr, F: Expr) -> Curve:
     """Return a coordinate as the curve of itself, with the term of Q in it."""
     assert piece.domain is not None
     height = sympy.Add(*(t for t in sympy.Add.make_args(piece.value) if t.has(x)))
     own = next((r.kernel for r in piece.roots if r.symbol == x), piece.kernel)
     kernel = sympy.cancel(1 / slope.diff(x)) if own is None else own
-    walls = (_wall(wall.form, x, form, piece.betas) for wall in piece.domain.walls)
-    Q, mu, kernel, *ends = _read(piece, x, height, slope, kernel, *filter(None, walls))
+    walls = [(_wall(wall.form, x, form, piece.betas), wall.oriented) for wall in piece.domain.walls]
+    forms = (e for e, _ in walls if e is not None)
+    Q, mu, kernel, *ends = _read(piece, x, height, slope, kernel, *forms)
+    for k, oriented in enumerate(oriented for e, oriented in walls if e is not None):
+        if not oriented:  # it has the sign that it has at the start
+            side = sympy.Mul(*sympy.fraction(sympy.factor(m.at_start(ends[k].subs(Z, F)))))
+            ends[k] *= side / abs(side.as_coeff_Mul()[0])
     return Curve(Z, sympy.S.One, tuple(ends), Q, mu, kernel, ((F, None, None),))
 
 
@@ -324,8 +329,7 @@ def conditions(d: Derivation) -> tuple[tuple[Condition, ...], tuple[Expr, ...]]:
 def _decided(piece: Piece) -> bool:
     """Say whether it is decided where a piece of Q lives, but for what a curve gives."""
     domain = piece.domain
-    known = domain is not None and not {*domain.undecided} - {"curve"}
-    return known and domain is not None and all(wall.oriented for wall in domain.walls)
+    return domain is not None and not {*domain.undecided} - {"curve"}
 
 
 def _refuse(reasons: dict[str, bool]) -> None:

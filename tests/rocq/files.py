@@ -76,6 +76,14 @@ MODELS = {
     "tied at one rate": (["(a - b)*c"], {"a": "1", "b": "-1", "c": "0"}),
     "tied fractions": (["u**2 + v**2"], {"u": "2", "v": "1"}),
     "letter": (["u**4"], {"u": "x"}),
+    "reciprocal": (["1/w"], {}),
+    "half a reciprocal": (["-1/2*(1/u)"], {}),
+    "reciprocal cube": (["1/w**3"], {}),
+    "hyperbola": (["sqrt(u**2 + 1)"], {"u": "alpha"}),
+    "half sinh": (["-1/2*sinh(u)"], {}),
+    "root at a number": (["sqrt(u)"], {"u": "4"}),
+    "logarithm at one": (["log(u)"], {"u": "1"}),
+    "tanh at a number": (["tanh(u)"], {"u": "3"}),
 }
 """Others, by name."""
 REFUTED = {

@@ -61,6 +61,8 @@ def test_a_theorem_is_accepted(folder, name):
         "tied at one rate",
         "letter",
         "negative number",
+        "reciprocal",
+        "hyperbola",
     ],
 )
 def test_a_theorem_from_another_start_is_accepted(folder, name):

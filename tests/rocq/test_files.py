@@ -107,6 +107,14 @@ def test_a_curve_is_claimed_as_the_page_has_it():
         assert everywhere == (definition(written(name), "dom") == "True")
 
 
+def test_a_side_that_the_start_leaves_open_is_that_of_the_start():
+    """Of 1/w Q lives on the side of 0 on which beta starts: beta w_0 > 0."""
+    assert "on the same side of 0 as beta_0" in model("reciprocal").to_text()
+    assert definition(written("reciprocal"), "dom") == "0 < w_0 * x"
+    assert definition(written("reciprocal"), "defined") == "w 0%nat <> 0"
+    assert definition(written("half a reciprocal"), "dom") == "0 < - u_0 * x"
+
+
 def test_several_outputs_are_claimed_in_coordinates():
     """Each with its interval and its term of Q, as the page has them; the outputs are as given."""
     text = written("sum and product")
@@ -156,7 +164,7 @@ def test_that_there_is_no_q_is_claimed_of_F_at_the_printed_start():
         (["a**2 + c"], "the curve of Q has exponentials"),
         (["a", "a*b*c"], "where Q lives is not decided"),
         (["a", "a*b", "b"], "no file is written"),
-        (["1/w"], "where Q lives is not decided"),
+        (["log(u**2)"], "does not follow from its form"),
         (["a**2*b", "a*b**2"], "a refutation that takes second derivatives"),
         (["a*u + b*v", "a*x + b*y"], "a refutation on the leaf of a start alone"),
     ],
