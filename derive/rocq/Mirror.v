@@ -141,7 +141,6 @@ Lemma steady_at (f : R -> R) x l : is_derive f x l -> continuous f x.
 Proof. intros D. apply @ex_derive_continuous. exists l. exact D. Qed.
 Lemma around a b x : a < x < b -> locally x (fun y => a < y < b).
 Proof. intros [h h']. apply filter_and; [apply (open_gt a), h|apply (open_lt b), h']. Qed.
-
 Section Interval.
 Variables (I : R -> Prop) (f f' : R -> R).
 Hypothesis convex : forall x y z, I x -> I y -> x <= z <= y -> I z.
@@ -460,7 +459,6 @@ Proof.
   destruct (at_limit _ _ _ _ _ R n X (fun t j => target j - dot d (X j) (beta t)) L b hb T) as [M _].
   apply M; [exact hc|]. intros j hj. rewrite E, E' by exact hj. reflexivity.
 Qed.
-
 (* Q by its second derivative S along curves *)
 Section Second.
 Variables (d : nat) (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (G : (nat -> R) -> nat -> R) (S : (nat -> R) -> (nat -> R) -> R).
@@ -582,7 +580,6 @@ Record term_by (dom : R -> Prop) (q x nu dq k : R -> R) : Prop := {
   term_moves : forall t, 0 <= t -> is_derive x t (nu t / k (x t))
 }.
 Definition term dom q x nu := exists of : (R -> R) * (R -> R), term_by dom q x nu (fst of) (snd of).
-
 (* Q as q x, and the flow of x, whose K is a function of x *)
 Theorem explicit_term (dom : R -> Prop) (q mu kernel x nu K : R -> R) :
   (forall a b c, dom a -> dom b -> a <= c <= b -> dom c) -> (forall a, dom a -> is_derive q a (mu a)) ->
@@ -624,7 +621,6 @@ Proof.
   induction d as [|d IH]; intros H; [exists (fun _ => a); lia|]. destruct IH as [f F]; [auto|]. destruct (H d ltac:(lia)) as [x X].
   exists (fun i => if Nat.eqb i d then x else f i). intros i hi. destruct (Nat.eqb_spec i d) as [->|]; [exact X|apply F; lia].
 Qed.
-
 (* Q is a sum of terms over d coordinates X_j = <V_j, b>, with lam = V^T nu *)
 Theorem separable d (V : nat -> nat -> R) (X : nat -> (nat -> R) -> R) (dom : nat -> R -> Prop) (q : nat -> R -> R) (beta lam nu : R -> nat -> R) :
   (forall j b, (j < d)%nat -> X j b = dot d (V j) b) -> (forall b c, (forall j, (j < d)%nat -> X j b = X j c) -> agree d b c) ->

@@ -267,7 +267,7 @@ def _coordinates(piece: Piece, m: Subject, betas: tuple[Symbol, ...]) -> Iterato
         slope = sympy.Add(*(c * t for c, g in zip(dual, terms, strict=True) for t in g))
         nu = sympy.Add(*(c * m.steering[i] for i, c in zip(at, dual, strict=True)))
         rows = tuple(row.get(i, sympy.S.Zero) for i in range(m.d))
-        yield Coordinate(rows, F, sympy.expand(nu), _term(piece, m, x, form, slope, F))
+        yield Coordinate(rows, F, sympy.expand(nu), _term(piece, m, (x, form), slope, F))
 
 
 def couples(d: Derivation) -> bool:
@@ -285,24 +285,30 @@ def _parts(piece: Piece) -> dict[Symbol, Expr]:
     return own if single or (len(own) == len(piece.betas) and linear and alone) else {}
 
 
-def _term(piece: Piece, m: Subject, x: Symbol, form: Expr, slope: Expr, F: Expr) -> Curve:
-    """Return a coordinate as the curve of itself, with the term of Q in it."""
+def _term(piece: Piece, m: Subject, at: tuple[Symbol, Expr], slope: Expr, F: Expr) -> Curve:
+    """Return a coordinate, as it is in the outputs, as the curve of itself with its term of Q."""
     assert piece.domain is not None
+    x, _ = at
     height = sympy.Add(*(t for t in sympy.Add.make_args(piece.value) if t.has(x)))
     own = next((r.kernel for r in piece.roots if r.symbol == x), piece.kernel)
     kernel = sympy.cancel(1 / slope.diff(x)) if own is None else own
-    walls = [(_wall(wall.form, x, form, piece.betas), wall.oriented) for wall in piece.domain.walls]
-    forms = (e for e, _ in walls if e is not None)
-    Q, mu, kernel, *ends = _read(piece, x, height, slope, kernel, *forms)
-    for k, oriented in enumerate(oriented for e, oriented in walls if e is not None):
-        if not oriented:  # it has the sign that it has at the start
-            side = sympy.Mul(*sympy.fraction(sympy.factor(m.at_start(ends[k].subs(Z, F)))))
-            ends[k] *= side / abs(side.as_coeff_Mul()[0])
+    walls = {_wall(wall.form, at, piece.betas): wall.oriented for wall in piece.domain.walls}
+    walls.pop(None, None)
+    Q, mu, kernel, *ends = _read(piece, x, height, slope, kernel, *filter(None, walls))
+    for k, oriented in enumerate(walls.values()):
+        ends[k] *= 1 if oriented else _side(m.at_start(ends[k].subs(Z, F)))
     return Curve(Z, sympy.S.One, tuple(ends), Q, mu, kernel, ((F, None, None),))
 
 
-def _wall(wall: Expr, x: Symbol, form: Expr, betas: Iterable[Symbol]) -> Expr | None:
+def _side(e: Expr) -> Expr:
+    """Return an expression of the sign of another, without quotients."""
+    side = sympy.Mul(*sympy.fraction(sympy.factor(e)))
+    return side / abs(side.as_coeff_Mul()[0])
+
+
+def _wall(wall: Expr, at: tuple[Symbol, Expr], betas: Iterable[Symbol]) -> Expr | None:
     """Return a wall as a function of a coordinate, if it is one."""
+    x, form = at
     c = next(wall.diff(b) / form.diff(b) for b in betas if form.diff(b) != 0)
     rest = sympy.expand(wall - c * form)
     return None if rest.has(*betas) else c * x + rest
