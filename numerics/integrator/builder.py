@@ -14,7 +14,7 @@ from typing import TypeAlias
 from derive.errors import InputError
 from derive.language.functions import RECORDS
 from derive.language.reader import template
-from derive.language.tree import Algebra, Number, Operator, Tree, evaluated
+from derive.language.tree import Algebra, Operator, Tree, evaluated
 
 Op: TypeAlias = str
 """Of a register's arguments x, ..: constant values[0]; input number values[0]; linear, the sum of
@@ -22,7 +22,7 @@ values[i] args[i] plus values[-1]; multiply; divide; euler, ``t dx/dt``; logderi
 x``; exp, sin, cos, sinh, cosh of (x, euler x, the partner of the pair); power (to values[0], not an
 integer) and log of (x, logderivative x); asinh, atan, ... of (x, ``t dy/dt``)."""
 Register: TypeAlias = int
-_ONE, _ZERO = Fraction(1), Number(Fraction(0))
+_ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ class Builder:
         q, moved = len(rates) // len(slopes), list(slopes)
         for k in range(len(slopes) if q else 0):
             block = slopes[k - k % q : k - k % q + q]
-            row = [pair for pair in zip(block, rates[k * q :], strict=False) if pair[1] != _ZERO]
+            row = zip(block, rates[k * q :], strict=False)
             terms = [self.multiply(slope, self.tree(rate)) for slope, rate in row]
             moved[k] = terms[0] if q == 1 else self.total(terms)
         return moved

@@ -6,7 +6,7 @@ from sympy import Abs, Symbol, asinh, atan, exp, log, pi, sqrt
 
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided, lesser
 from derive.exact.field.function_field import FunctionField
-from derive.exact.signs import Signs
+from derive.exact.signs import Signs, is_feasible
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 
@@ -201,3 +201,17 @@ def test_strict_beside_a_norm():
     assert (known.strict(2 * r + y), known.strict(r + 2 * y)) == (1, 0)
     open_ = Signs((repr(root),))
     assert (open_.strict(r + y), open_.strict(x**2), open_.of(r + y)) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "names", "feasible"),
+    [
+        ([u - v], "", True),
+        ([u - v, v - u], "", False),
+        ([-u], "", True),
+        ([-u], "u", False),
+        ([1 / (u - u * v)], "uv", True),
+    ],
+)
+def test_starts_at_which_functions_are_positive(conditions, names, feasible):
+    assert is_feasible(conditions, frozenset(names)) is feasible

@@ -473,3 +473,10 @@ def limit(F, start, kappa):
     beta, _ = F(w.reshape(3, 3))
     assert np.abs(X @ beta - y).max() < 1e-8
     return beta
+
+
+@pytest.mark.parametrize("by", ["decay", "noise"])
+def test_without_a_q_no_drift_is_closed(by):
+    v = perturb(derive_once(["a*u1 + b", "a*u2"]), by)
+    assert v.verdict is Verdict.REFUTED
+    assert v.closed.reason.startswith("there is no Q: ")

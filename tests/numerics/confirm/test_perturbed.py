@@ -5,9 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 
 from derive import InputError, Parameterization, derive, perturb
 from numerics import confirm_perturbation
+from numerics.confirm.perturbed_case import Case
 from numerics.integrator.perturbed import Step, Terms, perturbed_flow, take_steps
 from tests.published import derive_once
 
@@ -212,3 +214,15 @@ def test_a_dual_coordinate_that_is_an_integral_is_confirmed(by):
     (y,) = found.of_dual
     wrong = replace(found, of_dual=(replace(y, change=-y.change),))
     assert not confirm_perturbation(wrong, digits=12).passed
+
+
+def test_moduli_are_smooth_under_logarithms():
+    """log |a b| as half the logarithm of a square, also where both are negative."""
+    a, b = sympy.symbols("a b", real=True)
+    at = {a: -2, b: 3}
+    for f in (sympy.log(sympy.Abs(a * b)), sympy.log(sympy.Abs(a) + 1), sympy.log(b), abs(a)):
+        smooth = Case.smooth(f)
+        assert not smooth.has(sympy.Abs)
+        assert sympy.N(smooth.subs(at) - f.subs(at)) == pytest.approx(0, abs=1e-12)
+        # a logarithm of what has no modulus is left as it is
+        assert (smooth == f) == (f == sympy.log(b))

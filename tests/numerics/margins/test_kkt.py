@@ -189,6 +189,13 @@ def test_the_flow_in_dual_numbers_is_that_of_the_weights(outputs, start, X):
     assert loss_flow(q, X, [level]).value[0] == pytest.approx(beta, rel=1e-7)
 
 
+def test_a_flow_is_followed_to_its_tolerance_in_any_unit():
+    """Of one large row s is small: beta = 2 sinh(4 x s) has the level x beta."""
+    x, levels = 1000.0, np.array([1e3, 1e4, 1e5])
+    run = loss_flow(tied(2).potential.numeric({"alpha": 1}), [[x]], levels)
+    assert run.multiplier[:, 0] == pytest.approx(np.arcsinh(levels / (2 * x)) / (4 * x), rel=1e-7)
+
+
 @pytest.mark.slow
 def test_the_rate_at_which_coordinates_vanish_is_that_of_the_certificate():
     """beta_j/beta_max ~ log(1/L)^(|z_j| - 1), z = X^T y of the exact l1 margin."""
