@@ -258,6 +258,17 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert "give a folder" in refusal_of("report")
 
 
+def test_spaces_in_formulas_need_no_styles():
+    inner = r"\left(a\right)^3 b"
+    for latex in (inner, rf"\left({inner}\right)^{{3/2}} c"):
+        assert "style" in mathml.WRITER.convert_with_local_state(latex, displaystyle=True)
+        written = mathml.display(latex)
+        assert "style" not in written
+        assert "mpadded" not in written
+        assert written.count("<mspace") == latex.count("right")
+        ElementTree.fromstring(written)
+
+
 @pytest.mark.slow
 def test_the_catalogue_is_a_site(tmp_path):
     for _ in range(2):

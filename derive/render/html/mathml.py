@@ -15,6 +15,11 @@ PRIMED = re.compile(
 SIZED = re.compile("<msup>(<mo [^>]*minsize[^>]*>[^<]*</mo>)")
 """Brackets of fixed size with an exponent: browsers let them grow alone, and not as a base."""
 
+PADDED = re.compile(
+    '<mpadded style="padding-right:(?P<width>[^;"]*);">(?P<inner>(?:(?!</?mpadded).)*)</mpadded>'
+)
+"""A power of brackets before a factor, with a space by a style, which our pages refuse."""
+
 
 def inline(latex: str) -> str:
     """Return a formula in a line of words.
@@ -53,5 +58,8 @@ def _written(latex: str, displaystyle: bool) -> str:
         base = f"<msub>{found['base']}</msub>" if found["low"] else found["base"]
         return f'<mrow>{base}<mo lspace="0em" rspace="0em">{found["sign"]}</mo></mrow>'
 
-    written = WRITER.convert_with_local_state(latex, displaystyle=displaystyle)
+    written, padded = WRITER.convert_with_local_state(latex, displaystyle=displaystyle), 1
+    while padded:
+        spaced = r'<mrow>\g<inner><mspace width="\g<width>"/></mrow>'
+        written, padded = PADDED.subn(spaced, written)
     return SIZED.sub(r'\1<msup><mspace height="1.1em"/>', PRIMED.sub(beside, written))
