@@ -1,4 +1,4 @@
-(* The general library: what every generated file uses.  No axioms beyond those of the reals. *)
+(* The general library: what every generated file uses.  No axioms beyond those of the reals and excluded middle. *)
 From Coq Require Import Reals Lra Lia Psatz Classical Ranalysis5.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
@@ -231,7 +231,7 @@ Proof.
   - intros _ _. rewrite Rminus_0_r. exact Z.
 Qed.
 (* ------------------------------------------------------------------ *)
-(* What is claimed.  Only these definitions have to be read. *)
+(* What is claimed.  These definitions have to be read; of curves image and inv too, of refutations no_potential. *)
 
 Definition agree d (b c : nat -> R) := forall i, (i < d)%nat -> b i = c i.
 Definition dot d (x y : nat -> R) := Sum d (fun i => x i * y i).
@@ -241,18 +241,18 @@ Definition tends (f : R -> R) (l : R) := is_lim f p_infty l.
 Definition gradient d (Q : (nat -> R) -> R) (b p : nat -> R) :=
   forall v, is_derive (fun s => Q (fun i => b i + s * v i)) 0 (dot d p v).
 
-(* b is the minimiser of Q on dom among those with the same predictions on the rows of X *)
+(* Q is least at b among the c of dom with the predictions of b on the rows of X, and at b alone *)
 Definition minimiser d n (X : nat -> nat -> R) (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (b : nat -> R) :=
   forall c, dom c -> (forall j, (j < n)%nat -> dot d (X j) c = dot d (X j) b) ->
   Q b <= Q c /\ (Q c = Q b -> agree d b c).
 
-(* Q has a gradient G on dom that is 0 at the start of beta and moves with g times the steering lam *)
+(* beta stays in dom; there Q has a gradient G, which is 0 at the start of beta and moves with g times the steering lam *)
 Definition follows_mirror d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (beta lam : R -> nat -> R) :=
-  exists (G : (nat -> R) -> nat -> R) (g : R -> R),
+  (forall t, 0 <= t -> dom (beta t)) /\ exists (G : (nat -> R) -> nat -> R) (g : R -> R),
     (forall b, dom b -> gradient d Q b (G b)) /\ (forall i, (i < d)%nat -> G (beta 0) i = 0) /\
     (forall t, 0 <= t -> 0 < g t) /\
     (forall t i, 0 < t -> (i < d)%nat -> is_derive (fun s => G (beta s) i) t (g t * lam t i)).
-(* beta moves with the steering lam; Q is its implicit regularizer *)
+(* Q is the implicit regularizer of beta, which moves with the steering lam: at all times, at the limit, of margins *)
 Record regularizes d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (beta lam : R -> nat -> R) : Prop := {
   mirror_law : follows_mirror d dom Q beta lam;
   at_times : forall n X r, (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * r t j)) ->
@@ -427,7 +427,7 @@ Qed.
 Theorem mirror_regularizes : regularizes d dom Q beta lam.
 Proof.
   constructor.
-  - exists G, g. split; [exact slope|]. split; [|split; [exact warped|]].
+  - split; [exact inside|]. exists G, g. split; [exact slope|]. split; [|split; [exact warped|]].
     + intros i hi. rewrite dual by (lra || exact hi). apply start, hi.
     + intros t i ht hi. apply (is_derive_ext_loc (fun s => y s i)); [|apply moves; [lra|exact hi]].
       apply (filter_imp (fun s => 0 < s)); [|apply (open_gt 0), ht]. intros s hs. symmetry. apply dual; [lra|exact hi].
@@ -468,6 +468,7 @@ Hypothesis slope : forall (c : R -> nat -> R) s v, dom (c s) -> (forall i, (i < 
 Hypothesis start : forall i, (i < d)%nat -> G (beta 0) i = 0.
 Hypothesis moves : forall t i, 0 <= t -> (i < d)%nat -> is_derive (fun s => G (beta s) i) t (g t * lam t i).
 Hypothesis warped : forall t, 0 <= t -> 0 < g t.
+Hypothesis inside : forall t, 0 <= t -> dom (beta t).
 
 Lemma slope_gradient b : dom b -> gradient d Q b (G b).
 Proof.
@@ -476,7 +477,7 @@ Proof.
 Qed.
 (* without convexity *)
 Theorem mirrored : follows_mirror d dom Q beta lam.
-Proof. exists G, g. split; [exact slope_gradient|]. split; [exact start|]. split; [exact warped|]. intros; apply moves; [lra|assumption]. Qed.
+Proof. split; [exact inside|]. exists G, g. split; [exact slope_gradient|]. split; [exact start|]. split; [exact warped|]. intros; apply moves; [lra|assumption]. Qed.
 
 Hypothesis convex : forall b c s, dom b -> dom c -> 0 <= s <= 1 -> dom (fun i => b i + s * (c i - b i)).
 Hypothesis second : forall (c : R -> nat -> R) s v, dom (c s) -> (forall i, (i < d)%nat -> is_derive (fun r => c r i) s (v i)) ->
@@ -484,7 +485,6 @@ Hypothesis second : forall (c : R -> nat -> R) s v, dom (c s) -> (forall i, (i <
 Hypothesis definite : forall b v, dom b -> 0 <= S b v /\ (S b v = 0 -> forall i, (i < d)%nat -> v i = 0).
 Hypothesis steady : forall b f, dom b -> (forall i, (i < d)%nat -> tends (fun t => f t i) (b i)) ->
   forall i, (i < d)%nat -> tends (fun t => G (f t) i) (G b i).
-Hypothesis inside : forall t, 0 <= t -> dom (beta t).
 
 Theorem coupled : regularizes d dom Q beta lam.
 Proof.
@@ -644,6 +644,7 @@ Proof.
     evar_last; [apply (d_comp (dq j) (fun s => X j (beta s))); [apply (term_second _ _ _ _ _ _ (D j hj)), I|apply (term_moves _ _ _ _ _ _ (D j hj)), ht]|].
     field. apply Rgt_not_eq, P.
   - intros; lra.
+  - intros t ht i hi. apply (term_inside _ _ _ _ _ _ (D i hi)), ht.
   - intros b c s hb hc hs i hi. change (fun i => b i + s * (c i - b i)) with (line b (fun i => c i - b i) s).
     rewrite linear, dot_line, dot_minus_r, <- !linear by exact hi.
     destruct (Rle_dec (X i b) (X i c)); [apply (term_convex _ _ _ _ _ _ (D i hi) (X i b) (X i c))|apply (term_convex _ _ _ _ _ _ (D i hi) (X i c) (X i b))]; auto; nra.
@@ -660,7 +661,6 @@ Proof.
     apply (tends_unary (dq j) (fun t => X j (c t)) _ _ (term_second _ _ _ _ _ _ (D j hj) _ (hb j hj))).
     rewrite linear by exact hj. apply (is_lim_ext (fun t => dot d (V j) (c t))); [intros; symmetry; apply linear, hj|].
     apply (tends_dot d (fun _ => V j) c); intros; [apply tends_const|apply L; assumption].
-  - intros t ht i hi. apply (term_inside _ _ _ _ _ _ (D i hi)), ht.
 Qed.
 (* d copies of one output, each a coordinate *)
 Corollary copies d (dom : nat -> R -> Prop) (q : nat -> R -> R) (beta lam : R -> nat -> R) :

@@ -256,10 +256,10 @@ class Coupled(Flow):
         begun = each("i", [f"exact balanced{i}'" for i in range(d)])
         turns = each("i", [f"apply turns{i}'; exact ht'" for i in range(d)])
         claim, theorem = "follows_mirror", f"mirrored {d} dom' Q' G'"
-        ends: tuple[str, ...] = ("warped",)
+        ends: tuple[str, ...] = ("warped", "inside")
         if self.convexity:
             claim, theorem = "regularizes", f"coupled {d} dom' Q' G' S'"
-            ends += ("convex", "second", "definite", "steady", "inside")
+            ends += ("convex", "second", "definite", "steady")
         else:
             yield f"(* {WITHOUT} *)"
         yield from self.proved(

@@ -92,6 +92,20 @@ Print Assumptions linear_has_one.
 """
 
 
+EMPTY = """From Coq Require Import Reals.
+Require Import Mirror.
+Open Scope R_scope.
+Lemma not_on_nothing d Q beta lam : ~ regularizes d (fun _ => False) Q beta lam.
+Proof. intros R. destruct (mirror_law _ _ _ _ _ R) as [I _]. exact (I 0 (Rle_refl 0)). Qed.
+"""
+
+
+def test_where_q_lives_is_not_nothing(folder):
+    """What is claimed says that beta stays there, so an empty set would not do."""
+    done = compiled(folder, "empty", EMPTY)
+    assert done.accepted, done.text
+
+
 def test_that_there_is_no_potential_can_be_false(folder):
     assert_accepted(folder, "sanity", NOT_VACUOUS)
 
