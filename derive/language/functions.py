@@ -49,6 +49,7 @@ RECORDS: dict[str, FunctionRecord] = {
             "asinh", derivative="1/p", partner="sqrt(1 + x*x)", logarithm="log(x + sqrt(1 + x*x))"
         ),
         FunctionRecord("atan", derivative="1/(1 + x*x)"),
+        FunctionRecord("atanh", "log((1 + x)/(1 - x))/2", is_call=False),
         FunctionRecord("sigmoid", "1/(1 + exp(-x))"),
         FunctionRecord("softplus", "log(1 + exp(x))"),
         # The sign of x is that of a name declared positive, and has to last along the flow.
@@ -75,7 +76,7 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("floor", "ceil", "ceiling", "round"), _KINK),
     **dict.fromkeys(
         ("erf", "erfc", "gelu", "probit"),
-        "its derivative 2*exp(-x**2)/sqrt(pi) needs the constant sqrt(pi), and exact fields have "
+        "its derivative needs the constant sqrt(pi), and exact fields have "
         "rational numbers and names; sigmoid and atan are like it",
     ),
 }
@@ -92,6 +93,8 @@ INSTEAD: dict[str, str] = {
     "cbrt": "x**(1/3)",
     "arcsinh": "asinh(x)",
     "arsinh": "asinh(x)",
+    "arctanh": "atanh(x)",
+    "artanh": "atanh(x)",
     "arctan": "atan(x)",
     "cot": "1/tan(x)",
     "sec": "1/cos(x)",

@@ -98,7 +98,7 @@ def refuse_function(name: str) -> str:
 
     >>> print(refuse_function("tahn"))
     'tahn' is not a function: write tan(...) or tanh(...)? (functions: \
-sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, asinh, atan, sigmoid, softplus, abs; \
+sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, asinh, atan, atanh, sigmoid, softplus, abs; \
 for a product write *)
     """
     import difflib  # only ever needed on the way to a refusal

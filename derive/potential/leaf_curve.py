@@ -42,7 +42,7 @@ from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import add_root
 from derive.potential.half_spaces import exceptions
-from derive.potential.monotone import constant_part, find_logarithm
+from derive.potential.monotone import constant_part, find_logarithm, sign_where_defined
 from derive.potential.piece import Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
 from derive.potential.rewriting import fewest, with_hyperbolic, with_products
@@ -237,7 +237,7 @@ def through_call(curve: LeafCurve) -> Form | None:
     mu = None if inverse is None else antiderivative(curve, 1 / curve.r)
     if inverse is None or mu is None:
         return None
-    c, b, call, t = inverse
+    c, b, call, t, begins = inverse
     s, beta0 = (beta - b) / c, without_modulus(to_expr(p.at_start(p.F[0]), notation.start_symbols))
     mu = without_modulus(mu)
     k = mu.coeff(call)
@@ -258,7 +258,6 @@ def through_call(curve: LeafCurve) -> Form | None:
     images, decide = {call: s, x: t}, ZeroTest(p, {})
     # t solves dt/dbeta = r/K from the start.
     moves = t.diff(beta) * curve.expr(ratio).xreplace(images) - 1
-    begins = t.xreplace({beta: beta0}) - curve.expr(curve.values[0])
     if accepted is None or not (decide.vanishes(moves) and decide.vanishes(begins)):
         return None
     slope, *ways = (
@@ -322,8 +321,13 @@ def _beside_logarithms(curve: LeafCurve, mu: Expr, ratio: RationalFunction) -> E
     return None if None in found else sympy.Add(*found)
 
 
-def _invert(curve: LeafCurve, slope: RationalFunction) -> tuple[Expr, Expr, Expr, Expr] | None:
-    """Return c, b and the call in beta = c call + b, and t in beta, where dbeta/dt is *slope*."""
+def _invert(
+    curve: LeafCurve, slope: RationalFunction
+) -> tuple[Expr, Expr, Expr, Expr, Expr] | None:
+    """Return c, b and the call in beta = c call + b, t in beta, and what is 0 as it begins there.
+
+    The rate dbeta/dt is *slope*. A logarithm is that of a modulus, of a sign that G keeps.
+    """
     x, notation, X = curve.variable, curve.notation, Symbol("X")
     found = antiderivative(curve, slope)
     (beta,), terms = notation.betas, sympy.Add.make_args(found or sympy.S.One)
@@ -332,9 +336,9 @@ def _invert(curve: LeafCurve, slope: RationalFunction) -> tuple[Expr, Expr, Expr
     c = sympy.gcd_list(rates)
     if kinds == {sympy.log} and all((rate / c).is_Integer for rate in rates):
         G = sympy.Mul(*(call.args[0] ** (rate / c) for rate, call in parts))
-        call, value = sympy.log(G), sympy.exp
+        call, value, power = sympy.log(G), sympy.exp, 2
     elif kinds == {sympy.atan} and len(parts) == 1:
-        ((c, call),), value = parts, sympy.tan
+        ((c, call),), value, power = parts, sympy.tan, 1
         G = call.args[0]
     else:
         return None
@@ -342,6 +346,13 @@ def _invert(curve: LeafCurve, slope: RationalFunction) -> tuple[Expr, Expr, Expr
     equation = Poly(top - X * bottom, x)
     if equation.degree() != 1:
         return None
-    b = to_expr(constant_part(notation.parameterization.F[0]), notation.start_symbols)
-    a, shift = equation.all_coeffs()
-    return c, b, call, (-shift / a).xreplace({X: value((beta - b) / c)})
+    p, start = notation.parameterization, notation.start_symbols
+    at_start = curve.start(to_field(from_sympy(G), curve.field, "an argument"))
+    sign = sign_where_defined(at_start, notation) if power == 2 else 1
+    if not sign:
+        return None
+    b, (a, shift) = to_expr(constant_part(p.F[0]), start), equation.all_coeffs()
+    image = value((beta - b) / c)
+    beta0 = without_modulus(to_expr(p.at_start(p.F[0]), start))
+    begins = image.xreplace({beta: beta0}) ** power - curve.expr(at_start) ** power
+    return c, b, call, (-shift / a).xreplace({X: sign * image}), begins

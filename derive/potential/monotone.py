@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import gcd, lcm
+from itertools import product
+from math import gcd, lcm, prod
 
 import sympy
 from sympy import Expr, Symbol
@@ -29,9 +30,18 @@ from derive.exact.signs import Signs
 from derive.exact.towers.tower import Tower
 from derive.language import to_sympy
 from derive.language.tree import Call, Number, Operation, Power, RealPower, Tree, names
-from derive.model.notation import AssumePositive, BranchOpen, Notation, from_expr, rational, to_expr
+from derive.model.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    from_expr,
+    positive_generators,
+    rational,
+    to_expr,
+)
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
+from derive.model.validity import bases_at_start
 from derive.potential.domain import Domain, Wall
 from derive.potential.piece import Curve, Piece
 from derive.potential.rewriting import without_hyperbolic
@@ -363,9 +373,25 @@ def find_logarithm(
         return None
     if {*E.variables()} - {*p.field.names}:
         return None
-    start = p.at_start(E := p.field.embed(E))
-    # log E is that of |E|
-    return -E if Signs().of(start) < 0 else E, c, b
+    sign = sign_where_defined(p.at_start(E := p.field.embed(E)), Notation(p))
+    return (sign * E, c, b) if sign else None
+
+
+def sign_where_defined(start: RationalFunction, notation: Notation) -> int:
+    """Return the sign of a function of the start where F is defined; 0 where none is known.
+
+    There the arguments of logarithms, as they are typed, are positive; in the field a logarithm is
+    that of the modulus. So the sign is that of a quotient by a product of these.
+    """
+    known = Signs(notation.positive | positive_generators(start.field))
+    bases = [start.field.embed(v) for _, v in bases_at_start(notation.parameterization)][:_BASES]
+    powers = product((0, 1, -1), repeat=len(bases))
+    quotients = (start * prod(v**n for v, n in zip(bases, k, strict=True)) for k in powers)
+    return next(filter(None, map(known.of, quotients)), 0)
+
+
+_BASES = 4
+"""Arguments of logarithms of which products are tried."""
 
 
 def constant_part(F: RationalFunction) -> RationalFunction:

@@ -142,10 +142,31 @@ def in_number(expression: Expr) -> tuple[Expr, dict[Symbol, Symbol]]:
     return expression.xreplace({s: ordered for ordered, s in known.items()}), known
 
 
-def with_joined_roots(expression: Expr) -> Expr:
+def as_written(expression: Expr) -> Expr:
+    """Return an expression as one writes it, in roots and functions that SymPy takes apart."""
+    return _with_artanh(_with_joined_roots(expression))
+
+
+def _with_artanh(expression: Expr) -> Expr:
+    """Return an expression with 2 artanh x for log((1 + x)/(1 - x)), where that is shorter.
+
+    >>> _with_artanh(sympy.log((1 + x) / (1 - x)) / 4)
+    atanh(x)/2
+    """
+
+    def written(A: Expr) -> Expr:
+        log, (top, bottom) = sympy.log(A), sympy.fraction(sympy.together(A))
+        inside = sympy.cancel((top - bottom) / (top + bottom)) if bottom != 1 else sympy.S.One
+        short = inside.is_polynomial() and inside.count_ops() + 1 < log.count_ops() - 1
+        return 2 * sympy.atanh(inside) if short and not inside.is_number else log
+
+    return expression.replace(sympy.log, written)
+
+
+def _with_joined_roots(expression: Expr) -> Expr:
     """Return an expression with sqrt(2*pi) for sqrt(2)*sqrt(pi), which SymPy takes apart.
 
-    >>> with_joined_roots(sympy.sqrt(2 * sympy.pi) * x)
+    >>> _with_joined_roots(sympy.sqrt(2 * sympy.pi) * x)
     x*sqrt(2*pi)
     """
 

@@ -16,11 +16,11 @@ from sympy.printing.str import StrPrinter
 from derive.model.labels import LABEL, MEANING, WORD, aside, each_label, stem_of
 from derive.render.arranged import (
     TOO_LONG,
+    as_written,
     in_number,
     is_too_long,
     positive_first,
     tidy,
-    with_joined_roots,
 )
 from derive.verdict import Number
 
@@ -78,7 +78,7 @@ class _PlainForms(StrPrinter):  # type: ignore[misc]
 
     def doprint(self, expr: Expr) -> str:
         expr, self.names = in_number(expr)
-        return str(super().doprint(with_joined_roots(expr)))
+        return str(super().doprint(expr))
 
     def _print_Symbol(self, expr: Symbol) -> str:
         return str(self.names.get(expr, expr).name)
@@ -107,7 +107,10 @@ class _PlainForms(StrPrinter):  # type: ignore[misc]
 
 
 class _MarkedForms(_PlainForms):
-    """The same, with names as they stand on a page."""
+    """The same, with names and functions as they stand on a page."""
+
+    def doprint(self, expr: Expr) -> str:
+        return super().doprint(as_written(expr))
 
     def _print_Symbol(self, expr: Symbol) -> str:
         return mark(super()._print_Symbol(expr))

@@ -42,9 +42,9 @@ def softplus(x):
 
 @pytest.mark.parametrize("name", [f.name for f in RECORDS.values() if f.rewritten or f.logarithm])
 def test_what_it_is_rewritten_to_has_its_values(name):
-    record, at = RECORDS[name], sympy.Rational(5, 3)
+    record, at = RECORDS[name], sympy.Rational(2, 7) if name == "atanh" else sympy.Rational(5, 3)
     own = {"sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)), "softplus": softplus, "abs": abs}
-    value = own.get(name, getattr(mpmath, name, None))(mpmath.mpf(5) / 3)
+    value = own.get(name, getattr(mpmath, name, None))(mpmath.mpf(at.p) / at.q)
     for text in filter(None, (record.rewritten, record.logarithm)):
         assert abs(formula(text).subs(X, at).evalf(30) - value) < 1e-14
 

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from math import floor, gcd
+from math import floor, gcd, prod
 
 from derive.errors import InputError
 from derive.exact.field.factors import Term, integer_root, linear_terms, oriented, prime_powers
@@ -29,11 +29,13 @@ class Radicals(TreeReader):
         field: the field so far.
         units: for a base, the index of the root in which its powers are measured.
         positive: names known to be positive.
+        strict: whether a root is refused that may be its negative.
     """
 
     field: FunctionField
     units: dict[str, int]
     positive: frozenset[str]
+    strict: bool
 
     @abstractmethod
     def exp(self, A: RationalFunction) -> RationalFunction:
@@ -97,8 +99,25 @@ class Radicals(TreeReader):
             radicand = self.times(radicand, f ** int(rest * index))
         if content < 0 and radicand == 1:
             raise InputError(f"{A!r} under a root is negative: a root of a negative number")
+        result = self.field.embed(result) * self._sign_outside(A, exponent)
         radicand = self.field.embed(radicand) * self.field.constant(content)
         return result if radicand == 1 else self.times(result, self._root(radicand, index))
+
+    def _sign_outside(self, A: RationalFunction, exponent: Fraction) -> int:
+        """Return the sign of what stands before the root of A > 0: sqrt(u/v) is sqrt(u v)/|v|."""
+        powers = ((f, n * exponent) for f, n in oriented(A)[1])
+        odd = [f for f, q in powers if q.denominator > 1 and floor(q) % 2]
+        if not (odd := [f for f in odd if not self.is_positive(f)]):
+            return 1
+        outside = prod(odd, start=A.field.one)
+        known = Signs(self.positive | {g.name for g in A.field.generators if g.kind == "exp"})
+        sign = next(filter(None, map(known.of, (outside, outside / A, outside * A))), 0)
+        if not sign and self.strict:
+            raise InputError(
+                f"a root of {A!r}, where the sign of {outside!r} is not known: write a quotient of "
+                "roots or, if its names are positive, declare them (--positive)"
+            )
+        return sign or 1
 
     def _prime_power(self, prime: int, exponent: Fraction) -> RationalFunction:
         """Return a power of a prime by its root of one index for all exponents."""

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
+from math import prod
 
 from derive.clock import ENDLESS, Clock
 from derive.errors import InputError
@@ -21,11 +23,15 @@ from derive.exact.field.factors import Term, linear_terms, oriented, prime_power
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial
+from derive.exact.signs import Signs
 from derive.exact.towers.radicals import Radicals
 from derive.exact.towers.reader import Refine, refined
 from derive.language.functions import RECORDS
 from derive.language.reader import template
 from derive.language.tree import Operator, Tree
+
+_READ = 4
+"""Arguments of logarithms, the last ones, of which products are tried for a sign."""
 
 
 class Tower(Radicals):
@@ -37,6 +43,12 @@ class Tower(Radicals):
         units: for an argument, the denominator of the unit in which it is measured.
         positive: names known to be positive, so that roots of their squares are known.
         clock: says how long one may compute in the field.
+
+    Attributes:
+        defined: the arguments of logarithms as they were read, which are positive. In the field
+            log A is log |A|, a sum over factors, whose signs are open.
+        strict: whether a root of a quotient is refused where it may be its negative; an identity
+            in roots holds for either.
     """
 
     def __init__(
@@ -51,6 +63,7 @@ class Tower(Radicals):
         self.field = FunctionField(tuple(weights), constants, clock)
         self.units = units or {}
         self.positive = frozenset(positive)
+        self.defined, self.strict = list[RationalFunction](), False
 
     @classmethod
     def over(
@@ -87,14 +100,20 @@ class Tower(Radicals):
             return self.power(A, Fraction(1, g.index))
         if g.kind == "power":
             return self.real_power(A, at(g.exponent))
-        return self.call(g.kind, A)
+        if g.kind == "exp" and not self.defined:
+            return self.exp(A)
+        return self.log(A) if g.kind == "log" else self.call(g.kind, A)
 
     def call(self, function: str, A: RationalFunction) -> RationalFunction:
         """Return function(A)."""
         if function in ("sin", "cos"):
             cosine, sine = self.cosine_and_sine(A)
             return self.field.embed(cosine if function == "cos" else sine)
-        known = {"exp": self.exp, "log": self.log, "asinh": self.asinh, "atan": self.atan}
+        if function == "exp":
+            return self._exp_where_defined(A)
+        if function == "log":
+            self.defined.append(A)
+        known = {"log": self.log, "asinh": self.asinh, "atan": self.atan}
         if function in known:
             return known[function](A)
         if (record := RECORDS.get(function)) is None or not record.rewritten:
@@ -102,7 +121,7 @@ class Tower(Radicals):
         return self.element(template(record.rewritten), {"x": A})
 
     def exp(self, A: RationalFunction) -> RationalFunction:
-        """Return exp(A), a product of exponentials of the terms of A."""
+        """Return exp(A), a product of exponentials of the terms of A; of log |f|, a power of f."""
         result = self.field.one
         for term in linear_terms(self.field.embed(A)):
             if (multiple := self._multiple_of(term, ("log", "asinh"))) is not None:
@@ -115,6 +134,55 @@ class Tower(Radicals):
                 factor = self.adjoin(Generator(f"exp({A!r})", "exp", A)) ** n
             result = self.times(result, factor)
         return result
+
+    def _exp_where_defined(self, A: RationalFunction) -> RationalFunction:
+        """Return exp(A), in which powers of what logarithms are of are positive."""
+        rest, result = self.field.embed(A), self.field.one
+        open_ = dict[RationalFunction, RationalFunction]()
+        for term in linear_terms(rest):
+            multiple = self._multiple_of(term, ("log",))
+            if multiple is None:
+                continue
+            f, q = self.field.embed(multiple[0].argument), multiple[1]
+            sign = self._sign_where_defined(f)
+            even = q.is_constant() and (q.value() / 2).denominator == 1
+            if even or sign > 0:
+                continue
+            rest -= q * self.field.named(multiple[0].name)
+            if sign:
+                result = self.times(result, self.real_power(-f, q))
+            else:
+                open_[f] = q
+        if open_:
+            result = self.times(result, self._power_where_defined(open_, A))
+        return self.times(result, self.exp(rest))
+
+    def _power_where_defined(
+        self, exponents: Mapping[RationalFunction, RationalFunction], A: RationalFunction
+    ) -> RationalFunction:
+        """Return prod_i |f_i|^q_i in exp(A): of one argument of a logarithm, or of known sign."""
+        for x in reversed(self.defined):
+            content, factors = oriented(self.field.embed(x))
+            n = {f if f in exponents else -f: n for f, n in factors}
+            rates = {q / n[f] for f, q in exponents.items() if f in n}
+            if n.keys() == exponents.keys() and len(rates) == 1:
+                return self.real_power(x / x.field.constant(abs(content)), rates.pop())
+        whole = all(q.is_constant() and q.value().denominator == 1 for q in exponents.values())
+        product_ = self.field.one
+        for f, q in exponents.items() if whole else ():
+            product_ = product_ * self.field.embed(f) ** int(q.value())
+        sign = self._sign_where_defined(product_) if whole else 0
+        if not sign:
+            raise InputError(f"exp({A!r}): signs in it are not known: write it without log")
+        return product_ * sign
+
+    def _sign_where_defined(self, f: RationalFunction) -> int:
+        """Return the sign of f where logarithms are defined; 0 where none is known."""
+        known = Signs(self.positive | {g.name for g in f.field.generators if g.kind == "exp"})
+        read = [f.field.embed(x) for x in self.defined if not x.is_constant()][-_READ:]
+        powers = product((0, 1, -1), repeat=len(read))
+        quotients = (f * prod(x**n for x, n in zip(read, k, strict=True)) for k in powers)
+        return next(filter(None, map(known.of, quotients)), 0)
 
     def _multiple_of(
         self, term: Term, kinds: Collection[str]
@@ -179,6 +247,8 @@ class Tower(Radicals):
 
     def _log_factor(self, f: RationalFunction) -> RationalFunction:
         f = self.field.embed(f)
+        if f"log({-f!r})" in self.field.positions:  # of one modulus
+            return self.field.named(f"log({-f!r})")
         g = self.generator_of(f)
         if g is not None and g.kind == "exp":
             return self.field.embed(g.argument)
@@ -258,11 +328,17 @@ def build_elements(
     parameters: Sequence[str] = (),
     positive: Iterable[str] = (),
     clock: Clock = ENDLESS,
+    *,
+    strict: bool = False,
 ) -> tuple[RationalFunction, ...]:
-    """Return the expressions as elements of one field; InputError where they have no place."""
+    """Return the expressions as elements of one field; InputError where they have no place.
+
+    Where *strict*, for one too whose sign the field does not tell.
+    """
 
     def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
         tower = Tower(weights, parameters, units, positive, clock)
+        tower.strict = strict
         elements = [tower.element(tree) for tree in trees]
         return tuple(tower.field.embed(e) for e in elements)
 

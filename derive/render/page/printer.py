@@ -15,12 +15,12 @@ from derive.render.arranged import (
     TOO_LONG,
     VARIES,
     arranged,
+    as_written,
     in_number,
     is_too_long,
     positive_first,
     symbols_of,
     tidy,
-    with_joined_roots,
 )
 from derive.render.plain import MARK
 
@@ -66,7 +66,7 @@ def as_latex(name: str) -> str:
     return f"{base}_{{{','.join(words)}}}"
 
 
-NAMED = {"asinh": "arsinh", "atan": "arctan", "sign": "sgn", "Li2": "Li_2"}
+NAMED = {"asinh": "arsinh", "atan": "arctan", "atanh": "artanh", "sign": "sgn", "Li2": "Li_2"}
 """Functions that mathematicians call otherwise than SymPy does."""
 COMMANDS = frozenset(("log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan"))
 
@@ -79,7 +79,7 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
 
     def doprint(self, expr: Expr) -> str:
         expr, self.names = in_number(expr)
-        return str(super().doprint(with_joined_roots(arranged(expr))))
+        return str(super().doprint(as_written(arranged(expr))))
 
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
         return latex_name(self.names.get(expr, expr).name)
