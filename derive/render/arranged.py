@@ -150,6 +150,7 @@ def as_written(expression: Expr) -> Expr:
 def _with_artanh(expression: Expr) -> Expr:
     """Return an expression with 2 artanh x for log((1 + x)/(1 - x)), where that is shorter.
 
+    >>> x = Symbol("x")
     >>> _with_artanh(sympy.log((1 + x) / (1 - x)) / 4)
     atanh(x)/2
     """
@@ -166,6 +167,7 @@ def _with_artanh(expression: Expr) -> Expr:
 def _with_joined_roots(expression: Expr) -> Expr:
     """Return an expression with sqrt(2*pi) for sqrt(2)*sqrt(pi), which SymPy takes apart.
 
+    >>> x = Symbol("x")
     >>> _with_joined_roots(sympy.sqrt(2 * sympy.pi) * x)
     x*sqrt(2*pi)
     """
