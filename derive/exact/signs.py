@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
-from math import comb
+from itertools import combinations, product
+from math import comb, prod
 from random import Random
 
 from flint import fmpq, fmpq_mat
@@ -80,6 +80,16 @@ class Signs:
         for part in map(f.field.polynomial, f.parts):
             sign *= self._manifest(part) or self._by_norm(part)
         return sign
+
+    def where_positive(self, f: RationalFunction, others: Iterable[RationalFunction]) -> int:
+        """Return the sign of f where some functions are positive; 0: none is proved.
+
+        It is that of a product of f with powers of them, of which the last few are tried.
+        """
+        read = [f.field.embed(x) for x in others if not is_number(x)][-_OTHERS:]
+        powers = product((0, 1, -1), repeat=len(read))
+        products = (f * prod(x**n for x, n in zip(read, k, strict=True)) for k in powers)
+        return next(filter(None, map(self.of, products)), 0)
 
     def nearest(self, side: int, ends: Iterable[RationalFunction]) -> list[RationalFunction]:
         """Return the ends of an interval on one side that are not proved to lie beyond another."""
@@ -250,6 +260,8 @@ def free_names(field: FunctionField) -> list[str]:
     return [name for name in field.names if name in field.parameters or name in field.weights]
 
 
+_OTHERS = 4
+"""Functions of which products are tried for a sign."""
 TRIES = 300
 
 

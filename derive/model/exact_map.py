@@ -57,7 +57,7 @@ class ExactMap:
         positive = [name for name in self.positive if name in self.weights]
         try:
             trees = (*self.trees, *self.geometry.trees)
-            return build_elements(trees, self.weights, self.parameters, positive, strict=True)
+            return build_elements(trees, self.weights, self.parameters, positive)
         except ZeroDivisionError:
             raise InputError("an output divides by an expression that is zero") from None
 

@@ -279,12 +279,13 @@ class _AlongWeight:
         return whole - (mu if t0.free_symbols else whole).xreplace(begin), begin
 
     def log_at_start(self, A: Expr) -> Expr:
-        """Return log A at the start, of exponentials as a sum: on the leaf weights are such."""
+        """Return log |A| at the start, of a product of exponentials as a sum: these are weights."""
         with suppress(DeriveError):
-            f = to_field(from_sympy(without_modulus(A)), self.leaf.field, "a logarithm")
-            start = to_expr(self.leaf.start(f), self.notation.start_symbols)
-            if not start.is_Add:
-                return sympy.expand_log(sympy.log(start), force=True)
+            bare = from_sympy(without_modulus(sympy.log(A)).args[0])
+            start = self.leaf.start(to_field(bare, self.leaf.field, "a logarithm"))
+            factors = sympy.Mul.make_args(to_expr(start, self.notation.start_symbols))
+            if all(f.is_number or isinstance(f, sympy.exp) for f in factors):
+                return sympy.Add(*(sympy.log(abs(f)) if f.is_number else f.exp for f in factors))
         return sympy.log(A)
 
     def left(self) -> tuple[Left, str]:

@@ -237,7 +237,7 @@ def through_call(curve: LeafCurve) -> Form | None:
     mu = None if inverse is None else antiderivative(curve, 1 / curve.r)
     if inverse is None or mu is None:
         return None
-    c, b, call, t, begins = inverse
+    c, b, call, t = inverse
     s, beta0 = (beta - b) / c, without_modulus(to_expr(p.at_start(p.F[0]), notation.start_symbols))
     mu = without_modulus(mu)
     k = mu.coeff(call)
@@ -258,6 +258,7 @@ def through_call(curve: LeafCurve) -> Form | None:
     images, decide = {call: s, x: t}, ZeroTest(p, {})
     # t solves dt/dbeta = r/K from the start.
     moves = t.diff(beta) * curve.expr(ratio).xreplace(images) - 1
+    begins = (c * call + b).xreplace({x: curve.expr(curve.values[0])}) - beta0
     if accepted is None or not (decide.vanishes(moves) and decide.vanishes(begins)):
         return None
     slope, *ways = (
@@ -321,38 +322,31 @@ def _beside_logarithms(curve: LeafCurve, mu: Expr, ratio: RationalFunction) -> E
     return None if None in found else sympy.Add(*found)
 
 
-def _invert(
-    curve: LeafCurve, slope: RationalFunction
-) -> tuple[Expr, Expr, Expr, Expr, Expr] | None:
-    """Return c, b and the call in beta = c call + b, t in beta, and what is 0 as it begins there.
+def _invert(curve: LeafCurve, slope: RationalFunction) -> tuple[Expr, Expr, Expr, Expr] | None:
+    """Return c, b and the call in beta = c call + b, and t in beta, where dbeta/dt is *slope*.
 
-    The rate dbeta/dt is *slope*. A logarithm is that of a modulus, of a sign that G keeps.
+    A logarithm is that of a modulus, of a sign that its argument keeps.
     """
     x, notation, X = curve.variable, curve.notation, Symbol("X")
     found = antiderivative(curve, slope)
     (beta,), terms = notation.betas, sympy.Add.make_args(found or sympy.S.One)
     parts = [without_modulus(term).as_independent(x, as_Add=False) for term in terms]
     rates, kinds = [rate for rate, _ in parts], {call.func for _, call in parts}
-    c = sympy.gcd_list(rates)
+    F, start, c = notation.parameterization.F[0], notation.start_symbols, sympy.gcd_list(rates)
+    b = to_expr(constant_part(F), start)
     if kinds == {sympy.log} and all((rate / c).is_Integer for rate in rates):
         G = sympy.Mul(*(call.args[0] ** (rate / c) for rate, call in parts))
-        call, value, power = sympy.log(G), sympy.exp, 2
+        at_start = curve.start(to_field(from_sympy(G), curve.field, "an argument"))
+        sign, call = sign_where_defined(at_start, notation), sympy.log(G)
+        image = sign * sympy.exp((beta - b) / c)
     elif kinds == {sympy.atan} and len(parts) == 1:
-        ((c, call),), value, power = parts, sympy.tan, 1
-        G = call.args[0]
+        ((c, call),) = parts
+        (G,), image = call.args, sympy.tan((beta - b) / c)
     else:
         return None
     top, bottom = sympy.fraction(sympy.together(G))
     equation = Poly(top - X * bottom, x)
-    if equation.degree() != 1:
+    if equation.degree() != 1 or image == 0:
         return None
-    p, start = notation.parameterization, notation.start_symbols
-    at_start = curve.start(to_field(from_sympy(G), curve.field, "an argument"))
-    sign = sign_where_defined(at_start, notation) if power == 2 else 1
-    if not sign:
-        return None
-    b, (a, shift) = to_expr(constant_part(p.F[0]), start), equation.all_coeffs()
-    image = value((beta - b) / c)
-    beta0 = without_modulus(to_expr(p.at_start(p.F[0]), start))
-    begins = image.xreplace({beta: beta0}) ** power - curve.expr(at_start) ** power
-    return c, b, call, (-shift / a).xreplace({X: sign * image}), begins
+    a, shift = equation.all_coeffs()
+    return c, b, call, (-shift / a).xreplace({X: image})

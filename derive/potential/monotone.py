@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
-from math import gcd, lcm, prod
+from math import gcd, lcm
 
 import sympy
 from sympy import Expr, Symbol
@@ -381,17 +380,11 @@ def sign_where_defined(start: RationalFunction, notation: Notation) -> int:
     """Return the sign of a function of the start where F is defined; 0 where none is known.
 
     There the arguments of logarithms, as they are typed, are positive; in the field a logarithm is
-    that of the modulus. So the sign is that of a quotient by a product of these.
+    that of the modulus.
     """
     known = Signs(notation.positive | positive_generators(start.field))
-    bases = [start.field.embed(v) for _, v in bases_at_start(notation.parameterization)][:_BASES]
-    powers = product((0, 1, -1), repeat=len(bases))
-    quotients = (start * prod(v**n for v, n in zip(bases, k, strict=True)) for k in powers)
-    return next(filter(None, map(known.of, quotients)), 0)
-
-
-_BASES = 4
-"""Arguments of logarithms of which products are tried."""
+    bases = (value for _, value in bases_at_start(notation.parameterization))
+    return known.where_positive(start, bases)
 
 
 def constant_part(F: RationalFunction) -> RationalFunction:

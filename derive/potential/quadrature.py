@@ -295,7 +295,7 @@ def _by_name(slope: Expr, s: Symbol, chart: Chart) -> Expr | None:
         return None
     A, g = sympy.expand(calls[0].exp), integrand.xreplace({calls[0]: E})
     found = Exponential(t, E, A, lambda x, f: None, chart.sign).integral(g)
-    if found is None or "pi" in chart.notation.taken:
+    if found is None or (found.has(sympy.pi) and "pi" in chart.notation.taken):
         return None
     found = found.xreplace({t: s ** sympy.Rational(1, n)})
     proved = ZeroTest(chart.parameterization, {}).vanishes(found.diff(s) - slope)

@@ -353,9 +353,9 @@ class _Solving(_Growing):
         except AssumePositive:
             if k % 2:
                 raise
-        # sqrt(t^2 A) is t sqrt(A), of either sign
-        halves = () if k % 2 else factored(self.tower.field.embed(power))[1]
-        outside = prod((f ** int(Fraction(n, k)) for f, n in halves), start=self.tower.field.one)
+        # sqrt(t^2 A) is t sqrt(A), and sqrt(A/t) is sqrt(t A)/t, of either sign
+        parts = factored(self.tower.field.embed(power))[1]
+        outside = prod((f ** (n // k) for f, n in parts), start=self.tower.field.one)
         root = self.tower.power(power / outside**k * (sign or 1) ** k, Fraction(1, k))
         root = self.tower.field.embed(root) * self.tower.field.embed(outside)
         if sign:

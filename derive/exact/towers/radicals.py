@@ -8,6 +8,7 @@ roots. x^(D/(2 - D)) = x^(2/(2 - D))/x: real powers differ by whole ones.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -29,13 +30,14 @@ class Radicals(TreeReader):
         field: the field so far.
         units: for a base, the index of the root in which its powers are measured.
         positive: names known to be positive.
-        strict: whether a root is refused that may be its negative.
+        defined: arguments of logarithms as they were read, which are positive. In the field log A
+            is log |A|, a sum over factors, whose signs are open.
     """
 
     field: FunctionField
     units: dict[str, int]
     positive: frozenset[str]
-    strict: bool
+    defined: list[RationalFunction]
 
     @abstractmethod
     def exp(self, A: RationalFunction) -> RationalFunction:
@@ -62,10 +64,12 @@ class Radicals(TreeReader):
 
     def is_positive(self, f: RationalFunction) -> bool:
         """Tell whether a factor is known not to be negative."""
-        positive = self.positive | {
-            g.name for g in f.field.generators if g.kind in ("exp", "power")
-        }
-        return Signs(positive).is_nonnegative(f)
+        return self._signs.is_nonnegative(f)
+
+    @property
+    def _signs(self) -> Signs:
+        calls = (g.name for g in self.field.generators if g.kind in ("exp", "power"))
+        return Signs(self.positive.union(calls))
 
     def power(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
         """Return A^exponent for a rational exponent, A > 0 where it is not an integer."""
@@ -99,25 +103,28 @@ class Radicals(TreeReader):
             radicand = self.times(radicand, f ** int(rest * index))
         if content < 0 and radicand == 1:
             raise InputError(f"{A!r} under a root is negative: a root of a negative number")
-        result = self.field.embed(result) * self._sign_outside(A, exponent)
+        powers = ((f, n * exponent) for f, n in factors)
+        result = self.field.embed(result) * self._sign_outside(A, powers)
         radicand = self.field.embed(radicand) * self.field.constant(content)
         return result if radicand == 1 else self.times(result, self._root(radicand, index))
 
-    def _sign_outside(self, A: RationalFunction, exponent: Fraction) -> int:
+    def _sign_outside(
+        self, A: RationalFunction, powers: Iterable[tuple[RationalFunction, Fraction]]
+    ) -> int:
         """Return the sign of what stands before the root of A > 0: sqrt(u/v) is sqrt(u v)/|v|."""
-        powers = ((f, n * exponent) for f, n in oriented(A)[1])
-        odd = [f for f, q in powers if q.denominator > 1 and floor(q) % 2]
-        if not (odd := [f for f in odd if not self.is_positive(f)]):
-            return 1
-        outside = prod(odd, start=A.field.one)
-        known = Signs(self.positive | {g.name for g in A.field.generators if g.kind == "exp"})
-        sign = next(filter(None, map(known.of, (outside, outside / A, outside * A))), 0)
-        if not sign and self.strict:
-            raise InputError(
-                f"a root of {A!r}, where the sign of {outside!r} is not known: write a quotient of "
-                "roots or, if its names are positive, declare them (--positive)"
-            )
-        return sign or 1
+        odd = (f for f, q in powers if q.denominator > 1 and floor(q) % 2)
+        outside = prod((f for f in odd if not self.is_positive(f)), start=A.field.one)
+        if sign := self.sign_where_defined(outside, A):
+            return sign
+        raise InputError(
+            f"a root of {A!r}, where the sign of {outside!r} is not known: write a quotient of "
+            "roots or, if its names are positive, declare them (--positive)"
+        )
+
+    def sign_where_defined(self, f: RationalFunction, *others: RationalFunction) -> int:
+        """Return the sign of f where logarithms are defined, and others positive; 0: not known."""
+        f = self.field.embed(f)
+        return 1 if f == 1 else self._signs.where_positive(f, (*self.defined, *others))
 
     def _prime_power(self, prime: int, exponent: Fraction) -> RationalFunction:
         """Return a power of a prime by its root of one index for all exponents."""

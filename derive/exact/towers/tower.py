@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
 from math import prod
 
 from derive.clock import ENDLESS, Clock
@@ -23,15 +22,11 @@ from derive.exact.field.factors import Term, linear_terms, oriented, prime_power
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial
-from derive.exact.signs import Signs
 from derive.exact.towers.radicals import Radicals
 from derive.exact.towers.reader import Refine, refined
 from derive.language.functions import RECORDS
 from derive.language.reader import template
 from derive.language.tree import Operator, Tree
-
-_READ = 4
-"""Arguments of logarithms, the last ones, of which products are tried for a sign."""
 
 
 class Tower(Radicals):
@@ -43,12 +38,6 @@ class Tower(Radicals):
         units: for an argument, the denominator of the unit in which it is measured.
         positive: names known to be positive, so that roots of their squares are known.
         clock: says how long one may compute in the field.
-
-    Attributes:
-        defined: the arguments of logarithms as they were read, which are positive. In the field
-            log A is log |A|, a sum over factors, whose signs are open.
-        strict: whether a root of a quotient is refused where it may be its negative; an identity
-            in roots holds for either.
     """
 
     def __init__(
@@ -63,7 +52,7 @@ class Tower(Radicals):
         self.field = FunctionField(tuple(weights), constants, clock)
         self.units = units or {}
         self.positive = frozenset(positive)
-        self.defined, self.strict = list[RationalFunction](), False
+        self.defined = list[RationalFunction]()
 
     @classmethod
     def over(
@@ -100,8 +89,7 @@ class Tower(Radicals):
             return self.power(A, Fraction(1, g.index))
         if g.kind == "power":
             return self.real_power(A, at(g.exponent))
-        if g.kind == "exp" and not self.defined:
-            return self.exp(A)
+        # A logarithm of the other field is that of a modulus.
         return self.log(A) if g.kind == "log" else self.call(g.kind, A)
 
     def call(self, function: str, A: RationalFunction) -> RationalFunction:
@@ -109,11 +97,14 @@ class Tower(Radicals):
         if function in ("sin", "cos"):
             cosine, sine = self.cosine_and_sine(A)
             return self.field.embed(cosine if function == "cos" else sine)
-        if function == "exp":
-            return self._exp_where_defined(A)
         if function == "log":
             self.defined.append(A)
-        known = {"log": self.log, "asinh": self.asinh, "atan": self.atan}
+        known = {
+            "exp": self._exp_where_defined,
+            "log": self.log,
+            "asinh": self.asinh,
+            "atan": self.atan,
+        }
         if function in known:
             return known[function](A)
         if (record := RECORDS.get(function)) is None or not record.rewritten:
@@ -144,7 +135,7 @@ class Tower(Radicals):
             if multiple is None:
                 continue
             f, q = self.field.embed(multiple[0].argument), multiple[1]
-            sign = self._sign_where_defined(f)
+            sign = self.sign_where_defined(f)
             even = q.is_constant() and (q.value() / 2).denominator == 1
             if even or sign > 0:
                 continue
@@ -167,22 +158,12 @@ class Tower(Radicals):
             rates = {q / n[f] for f, q in exponents.items() if f in n}
             if n.keys() == exponents.keys() and len(rates) == 1:
                 return self.real_power(x / x.field.constant(abs(content)), rates.pop())
-        whole = all(q.is_constant() and q.value().denominator == 1 for q in exponents.values())
-        product_ = self.field.one
-        for f, q in exponents.items() if whole else ():
-            product_ = product_ * self.field.embed(f) ** int(q.value())
-        sign = self._sign_where_defined(product_) if whole else 0
-        if not sign:
-            raise InputError(f"exp({A!r}): signs in it are not known: write it without log")
-        return product_ * sign
-
-    def _sign_where_defined(self, f: RationalFunction) -> int:
-        """Return the sign of f where logarithms are defined; 0 where none is known."""
-        known = Signs(self.positive | {g.name for g in f.field.generators if g.kind == "exp"})
-        read = [f.field.embed(x) for x in self.defined if not x.is_constant()][-_READ:]
-        powers = product((0, 1, -1), repeat=len(read))
-        quotients = (f * prod(x**n for x, n in zip(read, k, strict=True)) for k in powers)
-        return next(filter(None, map(known.of, quotients)), 0)
+        if all(q.is_constant() and q.value().denominator == 1 for q in exponents.values()):
+            whole = ((f, int(q.value())) for f, q in exponents.items())
+            power = prod((f**n for f, n in whole), start=self.field.one)
+            if sign := self.sign_where_defined(power):
+                return power * sign
+        raise InputError(f"exp({A!r}): signs in it are not known: write it without log")
 
     def _multiple_of(
         self, term: Term, kinds: Collection[str]
@@ -328,17 +309,11 @@ def build_elements(
     parameters: Sequence[str] = (),
     positive: Iterable[str] = (),
     clock: Clock = ENDLESS,
-    *,
-    strict: bool = False,
 ) -> tuple[RationalFunction, ...]:
-    """Return the expressions as elements of one field; InputError where they have no place.
-
-    Where *strict*, for one too whose sign the field does not tell.
-    """
+    """Return the expressions as elements of one field; InputError where they have no place."""
 
     def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
         tower = Tower(weights, parameters, units, positive, clock)
-        tower.strict = strict
         elements = [tower.element(tree) for tree in trees]
         return tuple(tower.field.embed(e) for e in elements)
 
