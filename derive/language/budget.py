@@ -41,5 +41,5 @@ class Budget:
 DEFAULT = Budget()
 """The bounds that hold unless a caller gives others."""
 
-OWN = Budget(nodes=200_000, names=1000, digits=1000, name=60, terms=10**7)
-"""The bounds for what we wrote ourselves: of many terms, and names, but no deeper."""
+OWN = Budget(nodes=200_000, names=1000, digits=1000, name=60, degree=256, terms=10**7)
+"""The bounds for what we wrote ourselves: of many terms, names and degrees, but no deeper."""

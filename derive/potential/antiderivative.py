@@ -93,9 +93,13 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
     def exact(part: Expr) -> RationalFunction:
         return relation.start(to_field(from_sympy(part), relation.field, "a term of Q"))
 
+    def shortest(f: RationalFunction) -> Expr:
+        ways = (f, relation.with_values(f))
+        return fewest([with_hyperbolic(relation.shorter(way)) for way in ways])
+
     terms = sympy.Add.make_args(expression)
     rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))
-    total = with_hyperbolic(relation.expr(exact(rest)))
+    total = shortest(exact(rest))
     # c log A - c log B is c log(A/B) for positive A, B
     rates: dict[Expr, list[tuple[Expr, Expr]]] = {}
     # Factors are not unique: (1 - sin)(1 + sin) is cos^2, (3 - sqrt(5))(3 + sqrt(5)) is 4.
@@ -106,6 +110,8 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
         number, unit = rate.as_coeff_Mul()
         if unique and call.func is sympy.log and number.is_Rational and not call.has(sympy.Abs):
             rates.setdefault(unit, []).append((call.args[0], number))
+        elif call.func is sympy.atan and relation.constants:
+            total += rate * sympy.atan(shortest(exact(call.args[0])))
         else:
             there = with_hyperbolic(relation.expr(beta0))
             total += sympy.expand_log(term.subs(x, there), force=True)

@@ -19,7 +19,7 @@ from derive.exact.linear.implicitization import Coordinates
 from derive.exact.signs import Signs, is_feasible, vertices
 from derive.exact.towers.tower import Tower
 from derive.model.condition import Condition, Sign
-from derive.model.notation import Notation, from_expr, positive_generators, to_expr
+from derive.model.notation import Notation, from_expr, positive_generators, to_expr, to_shorter_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import StartSign, sign_at_start
 from derive.potential.chart import Chart
@@ -228,7 +228,10 @@ def _polynomial(chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFun
 def _quadratic_root(
     chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
 ) -> tuple[Expr, str, int | None, Chart] | None:
-    """Return T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, and its branch."""
+    """Return T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, and its branch.
+
+    Where the sign of T + b/(2 a) is the same for every start, b and c are divided by a first.
+    """
     p = chart.parameterization
     sign, branch = 1, "the largest real root"
     lifted = list(map(chart.coordinates.pull_back, coefficients))
@@ -238,6 +241,11 @@ def _quadratic_root(
         settled = _settled(chart, slope)
         if settled:
             sign = settled
+        elif way := _settled(chart, slope * lifted[2]):
+            c, b = (to_shorter_expr(x / coefficients[2], chart.images) for x in coefficients[:2])
+            explicit = -b / 2 + way * sympy.sqrt(sympy.expand(b**2 / 4 - c))
+            branch = f"the {'larger' if way > 0 else 'smaller'} real root"
+            return explicit, branch, 0 if way > 0 else 1, chart
         else:
             value = p.at_start(slope)
             start = sign_at_start(value, chart.notation, chart.conditions)

@@ -7,7 +7,7 @@ root variables, and weights that are algebraic in those, are added by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -29,7 +29,7 @@ from derive.model.condition import Condition
 from derive.model.notation import Constant, Notation, rational, to_expr, to_shorter_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Root
-from derive.potential.rewriting import fewest
+from derive.potential.rewriting import by_radical, fewest
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate
 from derive.weights.metric import Metric
@@ -118,6 +118,13 @@ class Chart:
             roots=tuple(root.mapped(renamed) for root in self.roots),
             assumptions=(*self.assumptions, *(Condition(Symbol(name)) for name in sorted(more))),
         )
+
+    def without_names(self, short: Callable[[Expr], bool]) -> Chart:
+        """Return the chart with values that are *short* in the place of their names."""
+        values = {symbol: value for symbol, value in self.constants if short(value)}
+        entries = tuple((n, f, image.xreplace(values)) for n, f, image in self.entries)
+        constants = tuple(pair for pair in self.constants if pair[0] not in values)
+        return replace(self, entries=entries, constants=constants)
 
     def extended(self, name: str, function: RationalFunction, image: Expr) -> Chart:
         """Return the chart with one more entry."""
@@ -213,8 +220,15 @@ class Chart:
 def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     """Return the chart of the outputs and the conserved values; None where laws have poles.
 
-    Quotients of forms of one degree, such as c/b, are no obstacle.
+    Quotients of forms, such as c/b, are no obstacle. What is a number or a symbol at the start has
+    no name.
     """
+    chart = named_chart(metric, notation)
+    return chart and chart.without_names(lambda value: value.is_number or value.is_Symbol)
+
+
+def named_chart(metric: Metric, notation: Notation) -> Chart | None:
+    """Return the chart with a name for each conserved value."""
     p = metric.parameterization
     laws = metric.conserved.laws
     units = [unit for law in laws if (unit := _unit(p, law)) is not None]
@@ -223,10 +237,8 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     entries, constants = _outputs(p, notation), []
     for i, (law, unit) in enumerate(zip(laws, units, strict=True), 1):
         symbol = notation.fresh("delta" if len(laws) == 1 else f"delta{i}")
-        value = to_expr(p.at_start(law), notation.start_symbols)
-        known = value.is_number or value.is_Symbol
-        constants += [] if known else [(symbol, value)]
-        image = (value if known else symbol) * to_expr(unit, notation.start_symbols)
+        constants.append((symbol, to_expr(p.at_start(law), notation.start_symbols)))
+        image = symbol * to_expr(unit, notation.start_symbols)
         entries.append((symbol.name, law * unit, image))
     entries += filter(None, [_exponential(p, *entry) for entry in entries[p.d :]])
     images = notation.start_symbols
@@ -289,7 +301,7 @@ def _is_ratio(p: Parameterization, law: RationalFunction) -> bool:
         p.at_start(law)
     except ZeroDivisionError:
         return False
-    return law.is_homogeneous() and law.degree() == 0
+    return law.is_homogeneous()
 
 
 def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...], ...] | None:
@@ -308,7 +320,7 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
         written = next((x for x in tried if x is not None), None)
         if written is None:
             return None
-        entries[i, j] = entries[j, i] = _factored(written)
+        entries[i, j] = entries[j, i] = _by_radicals(_factored(written), chart.roots)
     return tuple(tuple(entries[i, j] for j in indices) for i in indices)
 
 
@@ -321,6 +333,16 @@ def _radial_kernel(metric: Metric, chart: Chart) -> tuple[tuple[Expr, ...], ...]
         return None
     betas = chart.notation.betas
     return tuple(tuple(_factored(c * a * b + (T if a == b else 0)) for b in betas) for a in betas)
+
+
+def _by_radicals(entry: Expr, roots: Sequence[Root]) -> Expr:
+    """Return an entry of K with the radicals of roots in the place of these, if that is shorter."""
+    used = {r.symbol: r.explicit for r in roots if entry.has(r.symbol) and r.explicit is not None}
+    rewritten = by_radical(used, entry) if used else entry
+    # a sum of radicals may cancel where K is small
+    gone = not (rewritten.is_Add or rewritten.free_symbols & used.keys())
+    length = entry.count_ops() + sum(formula.count_ops() for formula in used.values())
+    return rewritten if gone and rewritten.count_ops() < length else entry
 
 
 def _factored(entry: Expr) -> Expr:

@@ -27,7 +27,6 @@ from derive.exact.named_integrals import Exponential, meanings
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, without_modulus
-from derive.model.parameterization import Parameterization
 from derive.potential.accept import ZeroTest, accept_curve
 from derive.potential.antiderivative import (
     antiderivative,
@@ -37,7 +36,7 @@ from derive.potential.antiderivative import (
     gathered,
     known_sign,
 )
-from derive.potential.chart import Chart, base_chart
+from derive.potential.chart import Chart, base_chart, named_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import add_root
@@ -45,8 +44,8 @@ from derive.potential.half_spaces import exceptions
 from derive.potential.monotone import constant_part, find_logarithm, sign_where_defined
 from derive.potential.piece import Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
-from derive.potential.rewriting import fewest, with_hyperbolic, with_products
-from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form
+from derive.potential.rewriting import by_radical, fewest, with_hyperbolic, with_products
+from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form, operations
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
 from derive.weights.dual import DualCoordinates, is_conjugate, is_dual
@@ -84,17 +83,29 @@ class LeafCurve(Coordinate):
         return dict(zip(names, map(self.expr, self.values), strict=True))
 
     @property
+    def short(self) -> LeafCurve:
+        """The same with the values of constants that have no sums in place of their names."""
+        return self._without_names(lambda value: not value.has(sympy.Add))
+
+    @property
     def valued(self) -> LeafCurve:
         """The same with the values of constants in place of their names."""
-        r, K = map(self.with_values, (self.r, self.K))
-        f = self.f and self.with_values(self.f)
-        return replace(self, values=self.values[:1], constants=(), r=r, K=K, f=f)
+        return self._without_names(lambda _: True)
+
+    def _without_names(self, short: Callable[[Expr], bool]) -> LeafCurve:
+        t, *rest = self.field.gens
+        named = zip(self.named, self.values[1:], rest, strict=False)
+        known = [value if short(written) else name for (_, written), value, name in named]
+        images = (t, *known, *rest[len(known) :])
+        r, K = (x.compose(images, self.field) for x in (self.r, self.K))
+        f = self.f and self.f.compose(images, self.field)
+        return replace(self, chart=self.chart.without_names(short), r=r, K=K, f=f)
 
 
 def leaf_curves(warping: WarpVerdict, notation: Notation) -> Iterator[LeafCurve]:
     """Yield the leaf in the coordinates in which it is rational."""
-    if (chart := _chart(warping.metric, notation)) is not None:
-        for t in _coordinates(warping.parameterization):
+    if (chart := named_chart(warping.metric, notation)) is not None:
+        for t in _coordinates(warping.metric):
             with suppress(AssumePositive, BranchOpen, ZeroDivisionError):
                 yield from filter(None, [_find_curve(warping, chart, t)])
 
@@ -110,21 +121,13 @@ def first_form(
     return None
 
 
-def _chart(metric: Metric, notation: Notation) -> Chart | None:
-    """Return the chart of beta and of what is constant on the leaf, where that is a sum by name."""
-    if (base := base_chart(metric, notation)) is None:
-        return None
-    short = {symbol: value for symbol, value in base.constants if not value.is_Add}
-    entries = tuple((n, f, image.xreplace(short)) for n, f, image in base.entries)
-    return replace(base, entries=entries)
-
-
-def _coordinates(p: Parameterization) -> Iterator[RationalFunction]:
-    """Yield E where F = c log E + b, what F is a function of, and weights with their squares."""
+def _coordinates(metric: Metric) -> Iterator[RationalFunction]:
+    """Yield E where F = c log E + b, what F is a function of, and what the flow cannot cross."""
+    p = metric.parameterization
     logarithm = find_logarithm(p)
     yield from () if logarithm is None else logarithm[:1]
     yield from (p.field.embed(g.argument) for g in p.field.generators if g.kind == "atan")
-    for w in p.w:
+    for w in dict.fromkeys((*p.w, *metric.conserved.darboux)):
         yield from (w * w, w)
     yield from (v / w for v, w in permutations(p.w[:3], 2))
     yield from (
@@ -135,7 +138,7 @@ def _coordinates(p: Parameterization) -> Iterator[RationalFunction]:
 def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> LeafCurve | None:
     """Return the leaf in a coordinate in which r, and beta or K, are rational, or None."""
     p, A = chart.parameterization, chart.notation.fresh("A")
-    own = [symbol for symbol, value in chart.constants if value.is_Add]
+    own = [symbol for symbol, _ in chart.constants]
     field = p.start_field.extended((A.name, *(symbol.name for symbol in own)))
 
     def start(f: RationalFunction) -> RationalFunction:
@@ -165,6 +168,7 @@ def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> Leaf
 
 def through_root(curve: LeafCurve) -> Form | None:
     """Return Q = beta mu(A) - R(A), A the root of f(A) = beta on which the flow is, or None."""
+    curve = curve.short
     r, f, chart = curve.r, curve.f, curve.chart
     solved = None if f is None else find_relation(curve.t, chart.coordinates)
     # Where t is rational in beta so is K.
@@ -175,7 +179,8 @@ def through_root(curve: LeafCurve) -> Form | None:
         return None
     A, (beta,), chart = curve.variable, chart.notation.betas, rooted
     first, second, kappa = gathered(found[0], A), gathered(found[1], A), found[2]
-    gradient = (first - at_start(curve, first)) / kappa
+    start = at_start(curve, first)
+    gradient = (first - start) / kappa
     value = beta * gradient - moving(second, A) / kappa
     evidence = accept_curve(curve, curve.begin, (curve.expr(f), *curve.rates), gradient, value)
     if evidence is None:
@@ -183,6 +188,12 @@ def through_root(curve: LeafCurve) -> Form | None:
     evidence = (*chart.evidence, *evidence)
     domain = _domain(curve, f)
     piece = chart.named(Piece((beta,), value, (gradient,), evidence=evidence, domain=domain))
+    roots = {r.symbol: r.explicit for r in piece.roots if r.explicit is not None}
+    if roots and not any(e.has(sympy.log, sympy.atan) for e in (first, second)):
+        whole = moving(by_radical(roots, beta * first - second), beta)
+        gradient, value = (by_radical(roots, first) - start) / kappa, (whole - beta * start) / kappa
+        rewritten = chart.named(replace(piece, value=value, gradient=(gradient,)))
+        piece = min(rewritten, piece, key=operations)
     generic = poles(piece, {symbol.name for symbol, _ in piece.constants})
     generic = tuple(condition.within(piece.constants) for condition in generic)
     piece = replace(piece, assumptions=(*chart.notation.assumptions, *generic))

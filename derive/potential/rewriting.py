@@ -5,11 +5,17 @@ They are proposals: what is printed is proved as it is printed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
 import sympy
 from sympy import Expr, Symbol
+
+from derive.errors import DeriveError
+from derive.exact.field.polynomial import by_powers
+from derive.exact.towers.tower import build_elements
+from derive.language import OWN, from_sympy
+from derive.model.notation import to_factored_expr
 
 
 def fewest(candidates: Iterable[Expr]) -> Expr:
@@ -203,3 +209,29 @@ def _root_of_square(term: Expr) -> Expr | None:
     if not root.is_Rational or any(not n.is_Integer for _, n in halves):
         return None
     return sympy.Mul(root, *(x**n for x, n in halves))
+
+
+def by_radical(roots: Mapping[Symbol, Expr], expression: Expr) -> Expr:
+    """Return what is rational in roots of a quadratic as u + v sqrt(D), u and v in lowest terms.
+
+    >>> x, A = Symbol("x"), Symbol("A")
+    >>> by_radical({A: (1 + sympy.sqrt(4 * x**2 + 1)) / (2 * x)}, A / (A**2 + 1))
+    x/sqrt(4*x**2 + 1)
+    """
+    whole = expression.xreplace(roots)
+    images = {symbol.name: symbol for symbol in whole.free_symbols}
+    positive = (symbol.name for symbol in whole.free_symbols if symbol.is_positive)
+    try:
+        (f,) = build_elements([from_sympy(whole, OWN)], sorted(images), (), positive)
+    except (DeriveError, ZeroDivisionError):
+        return expression
+    radicals = [g for g in f.field.generators if g.name in f.variables()]
+    if [(g.kind, g.index) for g in radicals] != [("root", 2)]:
+        return expression
+    (g,), below = radicals, f.field.polynomial(f.denominator)
+    D, parts = f.field.embed(g.argument), by_powers(f.numerator, f.field.positions[g.name])
+    root, total = sympy.sqrt(to_factored_expr(D, images)), sympy.S.Zero
+    for n, c in parts.items():
+        u = f.field.polynomial(c) / below
+        total += fewest(to_factored_expr(u * D**k, images) * root ** (n - 2 * k) for k in (0, n))
+    return total

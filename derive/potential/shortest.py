@@ -54,7 +54,7 @@ def shortest(forms: Sequence[Form]) -> list[Form]:
     Integrals come after closed forms, those of functions that are not written out after others,
     and what rests on a sign along the flow that is only assumed after all like it.
     """
-    return _ranked(forms, (_is_open, _terms, _operations))
+    return _ranked(forms, (_is_open, _terms, operations))
 
 
 def _ranked(forms: Sequence[Form], keys: Sequence[Callable[[Piece], Key]]) -> list[Form]:
@@ -82,7 +82,8 @@ def _terms(piece: Piece) -> Key:
     return (sum(map(count_terms, used(piece))),)
 
 
-def _operations(piece: Piece) -> Key:
+def operations(piece: Piece) -> Key:
+    """Return the number of operations in Q, the roots that it uses, and its gradient."""
     return (sum(int(e.count_ops()) for e in (*used(piece), *piece.gradient)),)
 
 

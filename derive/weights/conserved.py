@@ -24,6 +24,7 @@ from typing import TypeAlias
 
 from flint import nmod, nmod_mat
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import (
     LogFunction,
@@ -323,9 +324,10 @@ def find_conserved(lie: LieStructure) -> ConservedQuantities:
         if len(laws) >= bound:
             break
         for candidate in family:
-            law = _regular(p, normalized(candidate))
+            law = normalized(candidate)
             if law.is_constant() or any(not along(x, law).is_zero() for x in p.fields):
                 continue
+            law = _regular(p, law)
             try:
                 gradient = [Evaluator(x)(point) for x in p.field.gradient(law)]
             except Pole:
@@ -348,11 +350,17 @@ def _minors(p: Parameterization) -> list[RationalFunction]:
 
 
 def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
-    """Return the law, or its inverse where the law has a pole at the start."""
-    try:
-        p.at_start(law)
-    except ZeroDivisionError:
-        return 1 / law
+    """Return the law, or its inverse where that has a value at the start, and the law has none.
+
+    Where F has a negative degree so has a quotient: forms whose degrees have one sign have finitely
+    many monomials of a degree.
+    """
+    ways = [law, p.field.one / law]
+    turned = not law.is_polynomial() and p.F[0].degree() < 0 < law.degree()
+    for way in ways[::-1] if turned else ways:
+        with suppress(ZeroDivisionError):
+            p.at_start(way)
+            return way
     return law
 
 
@@ -385,7 +393,7 @@ def _families(
     reach = max(6, abs(2 - (p.degree or 2)))
     for degree in range(-1, -reach - 1, -1):
         yield _monomial_laws(p, tuple(laurent_monomials(p.p, degree, 0)))
-    yield _darboux_laws(p, darboux)
+    yield _darboux_laws(p, list(dict.fromkeys((*darboux, *_poles(p)))))
     yield _monomial_laws(p, tuple(laurent_monomials(p.p, 0, 2)))
     if p.degree is None:
         yield _monomial_laws(p, tuple(m for n in (1, 2, 3) for m in monomials(p.p, n)))
@@ -441,13 +449,19 @@ def _derivative_rows(
     ]
 
 
+def _poles(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the polynomials at whose zeros the flow has poles."""
+    below = (p.field.polynomial(f.denominator) for x in p.fields for f in x)
+    yield from (normalized(P) for f in dict.fromkeys(below) for P, _ in factors(f))
+
+
 def _darboux_laws(
-    p: Parameterization, factors: tuple[RationalFunction, ...]
+    p: Parameterization, known: Sequence[RationalFunction]
 ) -> Iterator[RationalFunction]:
     """Yield products P_1^n_1 ... P_k^n_k whose logarithmic derivatives along the flow cancel."""
-    if len(factors) < 2:
+    if len(known) < 2:
         return
-    cofactors = [[along(x, f) / f for f in factors] for x in p.fields]
+    cofactors = [[along(x, f) / f for f in known] for x in p.fields]
     for vector in integer_relations(p, cofactors):
         if sum(map(abs, vector)) <= 12:
-            yield prod((f**n for n, f in zip(vector, factors, strict=True)), start=p.field.one)
+            yield prod((f**n for n, f in zip(vector, known, strict=True)), start=p.field.one)

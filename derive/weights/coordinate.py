@@ -24,7 +24,7 @@ from typing import NamedTuple
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.implicitization import Coordinates, find_relation
+from derive.exact.linear.implicitization import Coordinates, Relation, find_relation
 from derive.model.notation import Notation, to_expr, to_factored_expr, to_shorter_expr
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
@@ -186,7 +186,7 @@ def _in_beta(metric: Metric, notation: Notation) -> KernelRelation | None:
     p, K = metric.parameterization, metric.K[0][0]
     if "power" in p.field.kinds:
         return None  # K and beta = w^D, D open, satisfy no polynomial equation
-    laws = [law if law.degree() > 0 else p.field.one / law for law in metric.conserved.laws]
+    laws = metric.conserved.laws
     fixed = p.field.constants
     kept = [(f"c{i}", law) for i, law in enumerate(laws)]
     coordinates = Coordinates.of([("beta", p.F[0]), *kept, *fixed.items()])
@@ -194,23 +194,39 @@ def _in_beta(metric: Metric, notation: Notation) -> KernelRelation | None:
     if relation is None:
         return None
     starts = [p.at_start(x) for x in (*laws, *fixed.values())]
-    named = _named([*enumerate(starts[: len(laws)])], notation)
-    names = (notation.betas[0].name, *(symbol.name for symbol in named.values()))
-    field = p.start_field.extended(names)
+    values = dict(enumerate(starts[: len(laws)]))
+    rooted = {g.name for g in p.start_field.generators if g.kind == "root"}
+    sums = [k for k, x in values.items() if max(map(len, x.parts)) > 1]
+    forms = (
+        _with_names(metric, notation, relation, starts, names)
+        for names in ([k for k in sums if rooted & {*values[k].variables()}], sums)
+    )
+    return min(forms, key=_terms)
+
+
+def _with_names(
+    metric: Metric,
+    notation: Notation,
+    relation: Relation,
+    starts: Sequence[RationalFunction],
+    named: Sequence[int],
+) -> KernelRelation:
+    """Return K in beta with names for some of what the flow keeps, by their places."""
+    p, K = metric.parameterization, metric.K[0][0]
+    marks = [""] if len(named) == 1 else range(1, len(named) + 1)
+    constants = tuple(notation.fresh(f"delta{i}") for i in marks)
+    names = {k: symbol.name for k, symbol in zip(named, constants, strict=True)}
+    field = p.start_field.extended((notation.betas[0].name, *names.values()))
     starts = [*map(field.embed, starts)]
     beta0, K0 = (field.embed(p.at_start(x)) for x in (p.F[0], K))
-    values = [field.named(named[k].name) if k in named else x for k, x in enumerate(starts)]
+    values = [field.named(names[k]) if k in names else x for k, x in enumerate(starts)]
     above, below = (c.compose((field.gens[0], *values), field) for c in relation.coefficients)
-    begin, constants = (beta0, *(starts[k] for k in named)), tuple(named.values())
+    begin = (beta0, *(starts[k] for k in named))
     return KernelRelation(
         notation, field, notation.betas[0], begin, constants, 1, -above / below, K0
     )
 
 
-def _named(starts: Sequence[tuple[int, RationalFunction]], notation: Notation) -> dict[int, Symbol]:
-    """Return names of the values that have a root, by the places of these."""
-    field = notation.parameterization.start_field
-    roots = {g.name for g in field.generators if g.kind == "root"}
-    rooted = [k for k, x in starts if roots & {*x.variables()}]
-    marks = [""] if len(rooted) == 1 else range(1, len(rooted) + 1)
-    return {k: notation.fresh(f"delta{i}") for i, k in zip(marks, rooted, strict=True)}
+def _terms(relation: KernelRelation) -> int:
+    """Return how many terms K has, with those of what has a name in it."""
+    return sum(len(part) for f in (relation.power, *relation.values[1:]) for part in f.parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import mpmath
 import pytest
 import sympy
 
@@ -35,6 +36,17 @@ ROWS = [
     ),
     Row("u**2 + u**4", "log((1 - 1/sqrt(4*beta + 1))*(1 + 1/(2*u_0**2)))/4"),
     Row("tanh(w)", "(beta/(1 - beta**2) + atanh(beta) - w_0 - sinh(2*w_0)/2)/2"),
+    Row(
+        "a/(a**2 + b**2)",
+        "beta/(2*c**2*(beta**2 + c**2)) + atan(beta/c)/(2*c**3)"
+        " - a_0/(2*c**2) - atan(a_0/b_0)/(2*c**3)".replace("c", "(b_0/(a_0**2 + b_0**2))"),
+    ),
+    Row(
+        "a*b/(a**2 + b**2)**2",
+        "(beta/sqrt(4*beta**2 + c**2) - a_0*b_0/(a_0**2 + b_0**2))/c**2".replace(
+            "c**2", "((a_0**2 - b_0**2)/(a_0**2 + b_0**2)**2)**2"
+        ),
+    ),
     Row("sinh(w)", "atan(beta) - atan(sinh(w_0))"),
     Row("sigmoid(w)", "2*log(beta/(1 - beta)) + 1/(1 - beta) - 1/beta - 2*w_0 - 2*sinh(w_0)"),
     Row("W + a*b", "", "W_0 + z + a_0*b_0*cosh(2*z) + (a_0**2 + b_0**2)*sinh(2*z)/2"),
@@ -49,6 +61,7 @@ ROWS = [
     ),
 ]  # fmt: skip
 LAWS = [
+    ("a/(a**2 + b**2)", {}, "b/(a**2 + b**2)"),
     ("g*w/sqrt(w**2 + e)", {"parameters": ["e"]}, "2*e*g**2 - w**4 - 2*e*w**2"),
     ("u*v", {"rates": {"u": "1/(1 + u**2)", "v": "1/(1 + v**2)"}}, "u**4 - v**4 + 2*u**2 - 2*v**2"),
     ("exp(a) + exp(b)", {}, "exp(-a) - exp(-b)"),
@@ -90,6 +103,22 @@ def test_the_curve_is_what_a_theorist_writes(row):
     assert abs(number(piece.curve.beta) - number(of(row.curve))) < 1e-12
     z = piece.curve.parameter
     assert (piece.gradient[0] / z).is_constant(z)
+
+
+def test_a_composition_has_the_curve_of_what_it_is_of():
+    """Of h(u v) it is that of u v by t = u + v, in which G = u v has dmu = (1 + G)^2 dt/t."""
+    _, piece = derived(Row("u*v/(1 + u*v)"))
+    assert piece.kind == "explicit"
+    slope = written_out(piece.gradient[0], piece.roots, piece.constants)
+    ends = [0.375, 0.4 / 0.6]
+    known = mpmath.quad(lambda G: (1 + G) ** 2 / mpmath.sqrt(4 * G**2 + 0.3125**2), ends)
+    assert abs(number(slope) - float(known)) < 1e-12
+
+
+@pytest.mark.parametrize("start", [{"a": "alpha", "b": "alpha"}, {"a": "0"}, {"a": "1", "b": "2"}])
+def test_a_start_of_its_own_leaves_no_integral(start):
+    _, piece = derived(Row("a*b**3", options={"start": start}))
+    assert piece.kind == "algebraic"
 
 
 @pytest.mark.every(6)

@@ -433,7 +433,8 @@ def express(
     if target.is_zero():
         return coordinates.field.zero
     # Forms of positive degree are sought among those of one degree.
-    if target.degree() < 0 < (1 / target).degree():
+    below = any(f.degree() < 0 for f in coordinates.functions)
+    if not below and target.degree() < 0 < (1 / target).degree():
         inverse = express(1 / target, coordinates, highest)
         return None if inverse is None else 1 / inverse
     relation = find_relation(target, coordinates, powers=(0, 1), highest=highest)
