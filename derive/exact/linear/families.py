@@ -189,7 +189,8 @@ def _candidates(
     for x, r, _ in field.norms:
         for w in {*range(len(weights))} - {x}:
             yield from ((field.gens[r] + n * weights[w]).numerator for n in (1, -1))
-    matrices = [m for x in fields if (m := linear_part(field, x)) is not None]
+    # A form <v, w> has the slope <M^T v, w> along the field M w.
+    matrices = [m.transpose() for x in fields if (m := linear_part(field, x)) is not None]
     for vector in eigenvectors(matrices) if len(matrices) == len(fields) else ():
         form = sum((w * c for w, c in zip(weights, vector, strict=True) if c), field.zero)
         yield form.numerator
@@ -207,7 +208,7 @@ def normalized(function: RationalFunction) -> RationalFunction:
 
 
 def eigenvectors(matrices: Sequence[fmpq_mat]) -> list[list[int]]:
-    """Return rational eigenvectors of symmetric matrices, all common ones where they commute."""
+    """Return rational eigenvectors of matrices, all common ones where these commute."""
     size = matrices[0].nrows()
     combined = fmpq_mat(size, size)
     for position, matrix in enumerate(matrices):
