@@ -80,6 +80,12 @@ class BlockFibre:
     attained: bool = True
 
     @property
+    def given(self) -> tuple[str, ...]:
+        """Of which beta that is said, where it is not of every beta."""
+        orbit = len(self.beta) > 1 and self.finding.reason == MEANS
+        return ("no output is 0",) if orbit else ()
+
+    @property
     def formula(self) -> Expr | None:
         """R where both sides are alike."""
         below, above = self.sides
@@ -433,8 +439,6 @@ def _statement(f: FibreCost, block: BlockFibre) -> Statement | Open:
             below += [] if value is None else [Equations((("R", value),))]
     least = "least" if block.attained else "infimum, which no `w` attains, of"
     words = f"of the weights above {{b}} the {least} {{cost}} is as below: {{why}}"
-    orbit = len(block.beta) > 1 and block.finding.reason == MEANS
-    given = (note("no output is 0"),) if orbit else ()
     betas = each("`{0}`", ((x,) for x in block.beta))
     values = {"cost": _written(f), "b": betas, "why": block.finding, "block": block}
     return Statement(
@@ -442,7 +446,7 @@ def _statement(f: FibreCost, block: BlockFibre) -> Statement | Open:
         values,
         kind="fibre cost",
         about=about,
-        conditions=given,
+        conditions=block.given,
         by=block.finding,
         below=tuple(below),
     )

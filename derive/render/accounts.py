@@ -319,7 +319,8 @@ def tell_margin(m: Margins) -> Document:
     steering = m.derivation.parameterization.geometry.steering
     flow = f"{steering.flow[0].upper()}{steering.flow[1:]}"
     first = Part(f"{flow} on separable data, under losses that decrease")
-    size = tell("|w|^2" if steering.is_gradient else "|w|_p")
+    plain = "|w|^2" if m.weights.square is None else "sum_k w_k^2/r_k"
+    size = tell(plain if steering.is_gradient else "|w|_p")
     norm = tell(f": `{m.shape.norm}`" if m.shape.norm else "")
     return on_derivation(m, first, size=size, norm=norm)
 

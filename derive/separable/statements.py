@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-import sympy
-
 from derive.claims import assumed, entries_of, graded, introduction
 from derive.derivation import Derivation
 from derive.limits.limit import growth_expression
@@ -177,8 +175,9 @@ def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
         words = "whether the flow tends to a KKT point of it is not decided: {why}"
         yield Open(words, {"why": w.finding}, kind="KKT")
         return
+    upper = "J^T" if w.square is None else "G^-1 J^T"
     yield Statement(
-        "`w(t)/|w(t)|` converges, to the direction of a KKT point, `w = J^T X^T lambda` with"
+        f"`w(t)/|w(t)|` converges, to the direction of a KKT point, `w = {upper} X^T lambda` with"
         " `lambda >= 0`, `lambda_i = 0` unless `<x_i, F(w)> = 1`; {why}",
         {"why": w.finding},
         kind="KKT",
@@ -191,14 +190,14 @@ def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
     )
     for law in w.vanishing:
         yield Statement("at a KKT point `{law} = 0`", {"law": law}, kind="KKT law")
-    yield from (_cost(cost, len(w.costs)) for cost in w.costs)
+    yield from (_cost(cost, w) for cost in w.costs)
     yield from _minimizers(d, w)
 
 
 def _levels(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
     """Yield the problem of the weights of the largest entry of Lam, and of those below."""
     first, *below = w.levels
-    least = sympy.Add(*(x**2 for x in first.weights))
+    least = first.square
     given: tuple[object, ...] = (
         "the loss `l` is exponential",
         "`sum_i l(<x_i, beta>) < l(0)` at some time",
@@ -227,7 +226,7 @@ def _levels(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
         by=GRADED,
     )
     if below:
-        then = each("`{0}`", ((sympy.Add(*(x**2 for x in s.weights)),) for s in below), ", then ")
+        then = each("`{0}`", ((s.square,) for s in below), ", then ")
         yield Statement(
             "among the minimizers it has the least {then}",
             {"then": then, "problem": w},
@@ -247,7 +246,7 @@ def _level_cost(w: WeightsProblem, cost: BlockCost) -> Statement:
     values = {
         "beta": each("`{0}`", ((b,) for b in cost.betas)),
         "with": tell(" with {zero}", zero=zero) if w.fading else tell(""),
-        "least": sympy.Add(*(x**2 for x in cost.weights)),
+        "least": cost.square,
         "R": cost.formula,
         "problem": w,
         "cost": cost,
@@ -311,17 +310,24 @@ def _minimizers(d: Derivation, w: WeightsProblem) -> Iterator[Statement]:
             yield Statement(f"{words}, and {cheaper}", {"s": s}, kind="KKT minimizer")
 
 
-def _cost(cost: BlockCost, blocks: int) -> Statement | Open:
+def least_square(w: WeightsProblem) -> Sentence:
+    """Return what is least in the problem."""
+    return tell("`|w|^2`") if w.square is None else tell("`{square}`", square=w.square)
+
+
+def _cost(cost: BlockCost, w: WeightsProblem) -> Statement | Open:
     """Return R_F of one block of outputs."""
+    blocks = len(w.costs)
     beta = each("`{0}`", ((b,) for b in cost.betas))
     name = tell("`R_F({beta})`", beta=beta) if blocks > 1 else tell("`R_F`")
-    least = "`{name} = min |w|^2` subject to `F(w) = beta`"
+    least = "`{name} = min {square}` subject to `F(w) = beta`"
     about = ", ".join(map(str, cost.betas)) if blocks > 1 else ""
+    named = {"name": name, "square": least_square(w)}
     if cost.formula is None:
         proved = cost.cost.finding.verdict is Verdict.PROVED
         why = "a root of a polynomial is left" if proved else cost.cost.finding
         words = f"{least} is not written: {{why}}"
-        return Open(words, {"name": name, "why": why}, kind="representation cost", about=about)
+        return Open(words, {**named, "why": why}, kind="representation cost", about=about)
     given: tuple[object, ...] = cost.cost.given
     nowhere: tuple[object, ...] = ()
     if cost.side:
@@ -331,7 +337,7 @@ def _cost(cost: BlockCost, blocks: int) -> Statement | Open:
         nowhere = (tell(f"no `w` has `F(w) = beta` for `{{beta}} {side} 0`", beta=b),)
     return Statement(
         f"{least} is",
-        {"name": name, "R_F": cost.formula, "betas": cost.betas, "outputs": cost.outputs},
+        {**named, "R_F": cost.formula, "betas": cost.betas, "outputs": cost.outputs},
         kind="representation cost",
         about=about,
         conditions=given,

@@ -18,11 +18,14 @@ For J Lam w = F with another diagonal Lam >= 0 the weights of the largest entry 
 cannot all be 0. Weights without which F still reaches every beta cost nothing, and are thought to
 fade: then F without them has the problem. Below the largest entry the next one decides among the
 minimizers, as far as a formal expansion tells.
+
+Constant learning rates are gradient flow of v, w = r^(1/2) v: for |w|^2 stands sum_k w_k^2/r_k,
+for J^T stands G^-1 J^T, and laws and gradings are the same in v and in w.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -33,12 +36,15 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.explicit.constrained import Stopped, is_onto, pose_cost
+from derive.explicit.fibre_cost import fibre_cost
 from derive.explicit.minimum import RootByInterval, SquaredDistance
 from derive.explicit.regularize import representation_cost
 from derive.model.geometry import EUCLIDEAN
 from derive.model.grading import Grading, entries, find_gradings
+from derive.model.labels import quoted
 from derive.model.notation import Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import leave_out
@@ -65,7 +71,7 @@ class BlockCost:
         cost: how it was found, as a root of a polynomial or a formula.
         formula: R_F in betas; None where it was not written; on its *side* of 0 alone where that
             is 1 or -1, no w having F(w) = beta on the other.
-        weights: of whose squares it is the sum, where not of all.
+        square: the sum of squares that is least, where not of all weights.
     """
 
     outputs: tuple[int, ...]
@@ -73,7 +79,7 @@ class BlockCost:
     cost: SquaredDistance
     formula: Expr | None
     side: int = 0
-    weights: tuple[Expr, ...] = ()
+    square: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -81,11 +87,13 @@ class Level:
     """Weights of one entry of Lam, the sum of whose squares is least, after those before it.
 
     Attributes:
+        square: that sum, over the learning rates.
         costs: of the blocks of outputs that have no other weights, that sum as a function of beta.
     """
 
     degree: Fraction
     weights: tuple[Expr, ...]
+    square: Expr
     costs: tuple[BlockCost, ...]
 
 
@@ -102,6 +110,7 @@ class WeightsProblem:
         grading: Lam where it is not I/D, by the weight.
         kept, fading: that of F without weights which the problem does without, and these.
         levels: what is least first, and what among its minimizers.
+        square: sum_k w_k^2/r_k under constant learning rates.
     """
 
     finding: Finding
@@ -113,6 +122,7 @@ class WeightsProblem:
     kept: Mapping[Expr, Expr] | None = field(default=None, hash=False)
     fading: tuple[Expr, ...] = ()
     levels: tuple[Level, ...] = ()
+    square: Expr | None = None
 
     @property
     def formula(self) -> Expr | None:
@@ -125,8 +135,14 @@ class WeightsProblem:
 def pose_in_weights(derivation: Derivation) -> WeightsProblem:
     """Return the margin problem in the weights that move, with the cost in beta."""
     p = leave_out(derivation.parameterization, derivation.idle)
-    if p.geometry != EUCLIDEAN:
-        reason = "it is known for gradient flow in the Euclidean metric of the weights"
+    posed = _posed(p, derivation.blocks)
+    of_all = p.geometry == EUCLIDEAN or p.geometry.weight_square(p.w) is None
+    return posed if of_all else replace(posed, square=_written_square(p, p.weights))
+
+
+def _posed(p: Parameterization, blocks: Sequence[Block]) -> WeightsProblem:
+    if p.geometry.weight_square(p.w) is None:
+        reason = "it is known for gradient flow, and for learning rates that are constant"
         return WeightsProblem(Finding(Verdict.UNDECIDED, reason), None)
     homogeneity, gradings = p.homogeneity, find_gradings(p)
     D = None if homogeneity is None else to_expr(homogeneity, Notation(p, ()).weights)
@@ -141,8 +157,19 @@ def pose_in_weights(derivation: Derivation) -> WeightsProblem:
     if not is_polynomial(p):
         reason = "F is homogeneous, but no polynomial: smoothness where weights vanish is not known"
         return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
-    vanishing = tuple(law for block in derivation.blocks for law in _vanishing(block))
+    vanishing = tuple(law for block in blocks for law in _vanishing(block))
     return WeightsProblem(finding, D, tuple(_costs(p, D)), vanishing)
+
+
+def _square(p: Parameterization, names: Collection[str]) -> RationalFunction:
+    """Return sum_k w_k^2/r_k of some weights."""
+    rates = map(p.field.embed, p.geometry.functions or (p.field.one,) * p.p)
+    rows = zip(p.w, rates, p.weights, strict=True)
+    return sum((w * w / r for w, r, name in rows if name in names), p.field.zero)
+
+
+def _written_square(p: Parameterization, names: Collection[str]) -> Expr:
+    return to_expr(_square(p, names), Notation(p, ()).weights)
 
 
 def _pose_graded(p: Parameterization, one: Grading, posed: WeightsProblem) -> WeightsProblem:
@@ -161,13 +188,14 @@ def _pose_graded(p: Parameterization, one: Grading, posed: WeightsProblem) -> We
             betas = Notation(p, group).betas if not p.vectors else cost.betas
             names = dict(zip(cost.betas, betas, strict=False))
             R = None if cost.formula is None else cost.formula.xreplace(names)
-            own = tuple(symbols[w] for w in large)
-            cost = replace(cost, outputs=group, betas=betas, formula=R, weights=own)
+            own = _written_square(rest, large)
+            cost = replace(cost, outputs=group, betas=betas, formula=R, square=own)
             costs.setdefault(top, []).append(cost)
     levels = []
     for x in sorted({*lam.values()} - {0}, reverse=True):
-        own = tuple(symbols[w] for w in p.weights if lam.get(w) == x)
-        levels.append(Level(x, own, tuple(costs.get(x, ()))))
+        own = [w for w in p.weights if lam.get(w) == x]
+        least = _written_square(p, own)
+        levels.append(Level(x, tuple(symbols[w] for w in own), least, tuple(costs.get(x, ()))))
     fading = tuple(symbols[w] for w in p.weights if w not in lam)
     kept = {symbols[w]: rational(lam[w]) for w in p.weights if w in lam}
     return replace(posed, grading=entries(p, one), kept=kept, fading=fading, levels=tuple(levels))
@@ -210,8 +238,7 @@ def _is_onto(p: Parameterization) -> bool:
 
 def _by_length(p: Parameterization, large: Sequence[str], lam: Fraction) -> BlockCost | None:
     """Return the cost where |F| is a power of the length of these weights; or None."""
-    size = dot(*2 * ([w for w, name in zip(p.w, p.weights, strict=True) if name in large],))
-    e, square = 1 / lam, dot(p.F, p.F)
+    size, e, square = _square(p, large), 1 / lam, dot(p.F, p.F)
     ratio = square / size**e.numerator if e.denominator == 1 else square
     if not ratio.is_constant():
         return None
@@ -223,7 +250,8 @@ def _by_length(p: Parameterization, large: Sequence[str], lam: Fraction) -> Bloc
 
 def is_polynomial(p: Parameterization) -> bool:
     """Tell whether F is a polynomial; of a sum of phi_k u_k, whether it is 0 where all u_k are."""
-    if p.F[0].field.generators or not all(f.is_polynomial() for f in p.F):
+    constant = {g.kind for g in p.F[0].field.generators} <= {"parameter"}
+    if not constant or not all(f.is_polynomial() for f in p.F):
         return False
     images = list(p.field.gens)
     for vector in p.vectors:
@@ -244,6 +272,8 @@ def _vanishing(block: Block) -> list[Expr]:
 
 
 def _costs(p: Parameterization, D: Expr) -> list[BlockCost]:
+    if p.geometry != EUCLIDEAN:
+        return _weighted_costs(p)
     if p.vectors:
         s = Symbol("s", real=True)
         cost = representation_cost(p, (s,))
@@ -255,16 +285,42 @@ def _costs(p: Parameterization, D: Expr) -> list[BlockCost]:
         betas = Notation(p, group).betas
         cost, formula, side = representation_cost(block, betas), None, 0
         if isinstance(cost, RootByInterval):
-            formula, side = _on_sides(cost, betas[0], 2 / D)
+            down, up = (_factor(cost, betas[0], side) for side in (-1, 1))
+            formula, side = _on_sides(down, up, betas[0], 2 / D)
         elif cost.verdict is Verdict.PROVED:
             formula = next(iter(cost.closed_forms), None)
         found.append(BlockCost(group, betas, cost, formula, side))
     return found
 
 
-def _on_sides(cost: RootByInterval, b: Symbol, q: Expr) -> tuple[Expr | None, int]:
+@dataclass(frozen=True)
+class FibreMinimum(SquaredDistance):
+    """The least sum of squares over learning rates, by a rule for costs over the fibre."""
+
+    given: tuple[str, ...] = ()
+
+
+def _weighted_costs(p: Parameterization) -> list[BlockCost]:
+    """Return the least sum_k w_k^2/r_k of each block; of a vector in its length s."""
+    plain, found = p.with_(geometry=EUCLIDEAN, vectors=()), list[BlockCost]()
+    try:
+        if p.parameters:
+            raise InputError(f"give {quoted(p.parameters[0], p)} a number")
+        blocks = fibre_cost(plain, _written_square(p, p.weights)).blocks
+    except InputError as fault:
+        betas = Notation(p, tuple(range(p.d))).betas
+        cost = SquaredDistance(betas, Finding(Verdict.UNDECIDED, str(fault)))
+        return [BlockCost(tuple(range(p.d)), betas, cost, None)]
+    for group, x in zip(p.blocks or [(0,)], blocks, strict=True):
+        betas = (Symbol("s", real=True),) if p.vectors else x.beta
+        R, side = (x.whole, 0) if x.power is None else _on_sides(*x.sides, betas[0], x.power)
+        R = R.xreplace(dict(zip(x.beta, betas, strict=True))) if R and x.attained else None
+        found.append(BlockCost(group, betas, FibreMinimum(betas, x.finding, x.given), R, side))
+    return found
+
+
+def _on_sides(down: Expr | None, up: Expr | None, b: Symbol, q: Expr) -> tuple[Expr | None, int]:
     """Return R_F = k |b|^q, k by the sign of b, and the one side where it is, if not both are."""
-    up, down = (_factor(cost, b, side) for side in (1, -1))
     if up is None and down is None:
         return None, 0
     if up is None or down is None:

@@ -114,6 +114,7 @@ def least_weights(record, statement, rng):
             continue
         if told is None:
             continue
+        flows = flows.in_unit_rates()
         origin = flows.w0 if from_start else 0 * flows.w0
         kept = [k for k, _ in enumerate(origin) if np.any(flows.J(flows.w0 + 0.37)[outputs][:, k])]
         moved = np.zeros_like(origin)

@@ -84,6 +84,16 @@ class Flows:
             lambda w: _block_diagonal(inverse(w)),
         )
 
+    def in_unit_rates(self):
+        """Return F in v, w = r^(1/2) v, whose flow under constant rates r is gradient flow."""
+        root = np.sqrt(np.diag(self.inverse(self.w0)))
+        return Flows(
+            self.w0 / root,
+            lambda v: self.F(root * v),
+            lambda v: self.J(root * v) * root,
+            lambda v: np.eye(len(root)),
+        )
+
     def velocity(self, w, steering):
         """Return G^-1 J^T lambda."""
         found = self.inverse(w) @ self.J(w).T @ steering

@@ -69,6 +69,7 @@ def least(f, X, rng, exact=False):
 
 def lightest_of_some(flows, beta, rng):
     """Return min |w|^2 subject to F(w) = beta, and w, once three points lead there."""
+    flows = flows.in_unit_rates()
     best, again = (np.inf, flows.w0), 0
     points = (np.array([rng.gauss(0, 1.5) for _ in flows.w0]) for _ in range(8))
     for cost, w in lightest(flows, beta, points, maxiter=200, ftol=1e-13):
@@ -188,6 +189,10 @@ def stationary(m, statement, rng):
     if "then" in statement.values:
         return _one_after_another(m, rng)
     for case, X, w in separated(m, rng, SMALL):
+        w, case = (
+            w / np.sqrt(np.diag(case.flows.inverse(w))),
+            replace(case, flows=case.flows.in_unit_rates()),
+        )
         if m.weights.grading is not None and not costs_something(m, case, X, rng):
             continue
         off = _off_stationary(m, case, X, w)
@@ -259,13 +264,13 @@ def least_of_some(m, statement, rng):
     trials, p, cost = 0, m.derivation.parameterization, statement.values["cost"]
     if m.derivation.direction is not None:
         return 0
-    own = [s.name in {x.name for x in cost.weights} for s in map(sympy.Symbol, p.weights)]
+    own = [w in {x.name for x in cost.square.free_symbols} for w in p.weights]
     fading = {s.name for s in m.weights.fading}
     kept = np.array([w not in fading for w in p.weights], float)
     weighed = np.array(own, float) + 1e-7
     R = function(statement.values["R"], [b.name for b in cost.betas], {})
     for case in itertools.islice(cases(m.derivation, rng), 3):
-        flows = Flows.of(p, case.starts[0])
+        flows = Flows.of(p, case.starts[0]).in_unit_rates()
         goal = flows.F(kept * unit(rng, p.p))[list(cost.outputs)]
 
         def off(w, flows=flows, goal=goal):
@@ -352,7 +357,7 @@ def least_or_not(m, statement, rng):
         (cost, w), (half, _) = (lightest_of_some(flows, np.array([b]), rng) for b in (s, s / 2))
         if not np.isfinite(cost):
             raise Refuted(f"no w has F(w) = {s}")
-        grad = s * flows.J(w)[0]
+        grad = s * flows.in_unit_rates().J(w)[0]
         _, off = nnls(grad[:, None], w)
         still = np.max(np.abs(flows.J(0 * w)))
         if off > 1e-3 or still > 1e-9 or not half < cost * 0.99:

@@ -32,6 +32,15 @@ OWN = [
     (["W + a*b"], {}, ()),
     (["a*b", "c"], {}, ()),
 ]
+RATED = [
+    (["u*v"], {"v": "1/4"}),
+    (["p**2 - m**2"], {"p": "2", "m": "3"}),
+    (["a*u1", "a*u2"], {"a": "5/2"}),
+    (["W + a*b"], {"W": "2", "a": "3"}),
+    (["a*b", "c"], {"a": "1/3", "c": "2"}),
+    (["w**2"], {"w": "3"}),
+]
+"""F, and constant learning rates."""
 OWNED = {
     "coercive", "growth", "direction", "homogeneous", "KKT", "KKT law", "KKT minimizer",
     "representation cost", "agreement", "large starts", "large starts, late",
@@ -58,6 +67,30 @@ def tried(m, seed):
 def test_statements_withstand_their_witnesses(outputs, start, parameters):
     m = found(outputs, start, parameters)
     assert sum(tried(m, 1).values()) > 0, "nothing was tried"
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(("outputs", "rates"), RATED, ids=lambda x: str(x))
+def test_under_constant_rates_squares_are_weighed(outputs, rates):
+    m = margins(derive_once(outputs, rates=rates))
+    assert any(r in str(m.weights.square) for r in ("/", "*")), m.weights.square
+    trials = tried(m, 2)
+    assert trials["KKT"] + trials["KKT levels"] > 0, trials
+    assert trials["representation cost"] + trials["level cost"] > 0, trials
+
+
+def test_plain_squares_are_not_least_under_rates():
+    """That of all weights alike, as without rates, is refuted where one moves faster."""
+    m = margins(derive_once(["u*v"], rates={"v": "1/4"}))
+    plain = margins(derive_once(["u*v"]))
+    told, wrong = first(m, "representation cost"), first(plain, "representation cost")
+    assert (str(told.values["R_F"]), str(wrong.values["R_F"])) == ("4*Abs(beta)", "2*Abs(beta)")
+    with pytest.raises(Refuted):
+        repeated(WITNESSES[wrong.kind], m, wrong)
+    for false, right in ((plain, m), (m, plain)):
+        other = replace(false, derivation=right.derivation)
+        with pytest.raises(Refuted):
+            repeated(WITNESSES["KKT law"], other, first(false, "KKT law"))
 
 
 def first(m, kind):
@@ -107,7 +140,7 @@ def falsified_of_two(kind):
         s = first(m, kind)
         return m, changed(s, R=2 * s.values["R"])
     one = sympy.S.One
-    wrong = replace(m.weights, kept={W: one}, fading=(a, b), levels=(Level(1, (W,), ()),))
+    wrong = replace(m.weights, kept={W: one}, fading=(a, b), levels=(Level(1, (W,), W**2, ()),))
     return replace(m, weights=wrong), first(m, kind)
 
 
