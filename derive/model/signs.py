@@ -154,6 +154,8 @@ def odd_symbols(element: RationalFunction) -> frozenset[str] | None:
     )
 
 
+SQUARES = 4
+"""Squares of what is not 0 that are looked for in a sum."""
 Equation: TypeAlias = frozenset[RationalFunction | None]
 """Factors of which an even number is negative; with None among them an odd number."""
 UNSATISFIED = "the start does not have the signs that Q would assume of it"
@@ -216,6 +218,8 @@ class _Signs:
         positive |= positive_generators(p.field) | {PI}
         nonzero = positive | {n for n, x in names.items() if x in self.nonzero}
         below = [self._sign(q) * q for q in self.solved if self._sign(q) and q != p]
+        squares = sorted((q * q for q in self.nonzero if q != p), key=repr)
+        below += squares[:SQUARES]
         known = Signs(positive, nonzero, below)
         if sign := known.strict(p):
             return sign
