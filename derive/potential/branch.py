@@ -258,7 +258,7 @@ def _quadratic_root(
     explicit = (root - b) / (2 * a)
     if not leading.is_constant() and _settled(chart, lifted[1]) == sign:
         # The same, without a pole where the leading coefficient is 0.
-        explicit = c / (-root / 2 - b / 2)
+        explicit = -2 * c / (root + b)
     above = None
     if leading.is_constant():
         above = 0 if (sign > 0) == (leading.value() > 0) else 1

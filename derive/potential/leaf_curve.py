@@ -190,9 +190,11 @@ def through_root(curve: LeafCurve) -> Form | None:
     piece = chart.named(Piece((beta,), value, (gradient,), evidence=evidence, domain=domain))
     roots = {r.symbol: r.explicit for r in piece.roots if r.explicit is not None}
     if roots and not any(e.has(sympy.log, sympy.atan) for e in (first, second)):
-        whole = moving(by_radical(roots, beta * first - second), beta)
-        gradient, value = (by_radical(roots, first) - start) / kappa, (whole - beta * start) / kappa
-        rewritten = chart.named(replace(piece, value=value, gradient=(gradient,)))
+        whole = moving(by_radical(roots, (beta * first - second) / kappa), beta)
+        slope, line = by_radical(roots, first / kappa), start / kappa
+        rewritten = replace(piece, value=whole - beta * line, gradient=(slope - line,))
+        kernel = by_radical(roots, curve.expr(curve.K))
+        rewritten = chart.named(replace(rewritten, kernel=None if kernel.is_Add else kernel))
         piece = min(rewritten, piece, key=operations)
     generic = poles(piece, {symbol.name for symbol, _ in piece.constants})
     generic = tuple(condition.within(piece.constants) for condition in generic)
