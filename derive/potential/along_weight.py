@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 from sympy import Expr, Symbol
@@ -37,7 +37,7 @@ from derive.model.notation import (
 )
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
-from derive.potential.antiderivative import antiderivative, gathered, has_open_sign
+from derive.potential.antiderivative import antiderivative, gathered, open_discriminant
 from derive.potential.piece import Curve, Integrand, Left, Piece, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_hyperbolic
@@ -293,7 +293,22 @@ class _AlongWeight:
         if proof := self.not_elementary(1 / self.r):
             return "gradient not elementary", proof
         rational = not any(g.name in self.r.variables() for g in self.r.field.generators)
-        return "sign" if rational and has_open_sign(self.leaf, 1 / self.r) else "antiderivative", ""
+        square = open_discriminant(self.leaf, 1 / self.r) if rational else None
+        return ("antiderivative", "") if square is None else ("sign", self.by_sign(square))
+
+    def by_sign(self, square: RationalFunction) -> str:
+        """Return the antiderivative by a root s of what is positive, of either sign of a square."""
+        x, s, told = self.notation.fresh("x"), self.notation.fresh("s", positive=True), list[str]()
+        for sign in (-1, 1):
+            c = self.shortest(square * sign).as_content_primitive()[1]
+            named = replace(self.leaf, taken=sign)
+            if (mu := antiderivative(named, 1 / self.r)) is None:
+                return ""
+            roots = {sympy.sqrt(c) ** n: s**n for n in (1, -1)}
+            shown = gathered(mu, self.t).xreplace(roots).xreplace({self.t: x})
+            where = f"{-c} < 0" if c.could_extract_minus_sign() else f"{c} > 0"
+            told.append(f"`{shown}` with `{s} = sqrt({c})` where `{where}`")
+        return f"its antiderivative is {told[0]}, and {told[1]}"
 
     def not_elementary(self, integrand: RationalFunction) -> str:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""

@@ -6,6 +6,7 @@ SymPy proposes the integrals; each is differentiated back in the field of the re
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from math import prod
 
 import sympy
@@ -205,14 +206,15 @@ def _has_residues(top: Poly, bottom: Poly) -> bool:
     return all(max(own) <= 2 or own <= {0, 2, 4} for own in powers)
 
 
-def has_open_sign(relation: Coordinate, integrand: RationalFunction) -> bool:
-    """Tell whether the start leaves open if an antiderivative has logarithms, or an angle."""
+def open_discriminant(relation: Coordinate, integrand: RationalFunction) -> RationalFunction | None:
+    """Return 4 a c - b^2 of the one quadratic below the bar, if the start leaves its sign open."""
     bottom = Poly(relation.expr(integrand).as_numer_denom()[1], relation.variable)
     found = [f for f, _ in bottom.factor_list()[1]]
-    squares = (f for f in found if f.degree() == 2)
-    return max((f.degree() for f in found), default=0) == 2 and any(
-        not _discriminant(relation, f)[1] for f in squares
-    )
+    squares = [f for f in found if f.degree() == 2]
+    known = [_discriminant(relation, f) for f in squares]
+    left = [square for square, sign in known if square is not None and not sign]
+    alone = max((f.degree() for f in found), default=0) == 2 and len(left) == 1
+    return left[0] if alone else None
 
 
 def _discriminant(relation: Coordinate, quadratic: Poly) -> tuple[RationalFunction | None, int]:
@@ -220,10 +222,14 @@ def _discriminant(relation: Coordinate, quadratic: Poly) -> tuple[RationalFuncti
     a, b, c = quadratic.all_coeffs()
     try:
         square = to_field(from_sympy(4 * a * c - b**2), relation.field, "a discriminant")
-        sign, assumed = start_sign(relation.start(square), relation.notation)
-    except (DeriveError, AssumePositive, BranchOpen):
+        start = relation.start(square)
+    except DeriveError:
         return None, 0
-    return square, 0 if assumed else sign
+    with suppress(AssumePositive, BranchOpen):
+        sign, assumed = start_sign(start, relation.notation)
+        if not assumed:
+            return square, sign
+    return square, relation.taken
 
 
 def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:

@@ -188,18 +188,27 @@ def through_root(curve: LeafCurve) -> Form | None:
     evidence = (*chart.evidence, *evidence)
     domain = _domain(curve, f)
     piece = chart.named(Piece((beta,), value, (gradient,), evidence=evidence, domain=domain))
-    roots = {r.symbol: r.explicit for r in piece.roots if r.explicit is not None}
-    if roots and not any(e.has(sympy.log, sympy.atan) for e in (first, second)):
-        whole = moving(by_radical(roots, (beta * first - second) / kappa), beta)
-        slope, line = by_radical(roots, first / kappa), start / kappa
-        rewritten = replace(piece, value=whole - beta * line, gradient=(slope - line,))
-        kernel = by_radical(roots, curve.expr(curve.K))
-        rewritten = chart.named(replace(rewritten, kernel=None if kernel.is_Add else kernel))
-        piece = min(rewritten, piece, key=operations)
+    if not any(e.has(sympy.log, sympy.atan) for e in (first, second)):
+        parts = (beta * first - second) / kappa, first / kappa, start / kappa
+        written = (chart.named(x) for x in _without_root(piece, curve, *parts))
+        piece = min(piece, *written, key=operations)
     generic = poles(piece, {symbol.name for symbol, _ in piece.constants})
     generic = tuple(condition.within(piece.constants) for condition in generic)
     piece = replace(piece, assumptions=(*chart.notation.assumptions, *generic))
     return Form(METRIC, piece, chart)
+
+
+def _without_root(
+    piece: Piece, curve: LeafCurve, value: Expr, mu: Expr, line: Expr
+) -> Iterator[Piece]:
+    """Yield Q = value - beta line and its slope mu - line by the formula of a quadratic root."""
+    roots = {r.symbol: r.explicit for r in piece.roots if r.explicit is not None}
+    if roots:
+        (beta,) = piece.betas
+        whole, slope = moving(by_radical(roots, value), beta), by_radical(roots, mu)
+        kernel = by_radical(roots, curve.expr(curve.K))
+        known = None if kernel.is_Add else kernel
+        yield replace(piece, value=whole - beta * line, gradient=(slope - line,), kernel=known)
 
 
 def through_weights(curve: LeafCurve) -> Form | None:

@@ -144,7 +144,7 @@ class Integrand(Held):
 
     Attributes:
         left: why it is left.
-        proof: that it is no elementary function, by Liouville's theorem.
+        proof: that it is no elementary function, by Liouville's theorem; what it is by a sign.
     """
 
     left: Left = "antiderivative"
@@ -153,6 +153,8 @@ class Integrand(Held):
     @property
     def why(self) -> str:
         """Why it is left, with what proves that it is no elementary function."""
+        if self.left == "sign" and self.proof:
+            return self.proof
         return WHY_LEFT[self.left] + (f", since {self.proof}" if self.proof else "")
 
 

@@ -19,11 +19,19 @@ from derive.language import OWN, parse_expression, to_sympy
 def read(text: str) -> Expr:
     """Return an expression that we wrote ourselves."""
     expression = to_sympy(parse_expression(text.replace("Abs(", "abs("), OWN))
-    moduli = "Abs(" in text
-    return expression.replace(sympy.sqrt(SQUARE**2), sympy.Abs(SQUARE)) if moduli else expression
+    return expression.replace(_is_modulus, _modulus) if "Abs(" in text else expression
 
 
-SQUARE = sympy.Wild("x")
+def _is_modulus(e: Expr) -> bool:
+    """Tell whether an expression is the root of a square."""
+    return bool(e.is_Pow and e.exp == sympy.S.Half) and all(
+        x.as_base_exp()[1].is_even for x in sympy.Mul.make_args(e.base)
+    )
+
+
+def _modulus(e: Expr) -> Expr:
+    powers = (x.as_base_exp() for x in sympy.Mul.make_args(e.base))
+    return sympy.Abs(sympy.Mul(*(x ** (n / 2) for x, n in powers)))
 
 
 LONGEST = 3000

@@ -16,6 +16,7 @@ with n and q^2 that no weight moves, and b and k of the start.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,6 +40,7 @@ class Coordinate:
         variable: t as a symbol.
         values: of t and the constants at the start.
         constants: the variables after t: what the flow keeps, under names of their own.
+        taken: the sign that a discriminant is taken to have where the start leaves it open.
     """
 
     notation: Notation
@@ -46,6 +48,7 @@ class Coordinate:
     variable: Symbol
     values: tuple[RationalFunction, ...]
     constants: tuple[Symbol, ...]
+    taken: int = dataclasses.field(default=0, kw_only=True)
 
     @cached_property
     def images(self) -> dict[str, Expr]:

@@ -16,6 +16,7 @@ from derive.exact.linear.families import LogFunction
 from derive.model.condition import Sign
 from derive.model.notation import Notation
 from derive.potential import along_weight, antiderivative, find
+from derive.potential.piece import said_of
 from derive.potential.separation import disjoint_parts
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
@@ -403,3 +404,16 @@ def test_constants_that_are_divided_by_are_not_0(F, asked):
     E = {w: sympy.exp(sympy.Symbol(f"{w}_0", real=True)) for w in "abc"}
     distinct = {str(E[v] - E[w]) for v, w in map(str.split, asked)}
     assert {str(c.of) for c in piece.assumptions if c.sign is Sign.NONZERO} == distinct
+
+
+@pytest.mark.parametrize("delta", [0.7, -0.7])
+def test_an_integral_of_open_sign_is_told_for_either(delta):
+    """Of a*b**2 it is of 1/(2 x^2 - delta), delta = 2 a_0^2 - b_0^2."""
+    (piece,) = derive_once("a*b**2").potential.pieces
+    pairs = re.findall(r"`([^`]*)` with `s = ([^`]*)` where `([^`]*)`", said_of(piece))
+    assert [where for *_, where in pairs] == ["delta > 0", "delta < 0"]
+    shown, root, _ = pairs[delta < 0]
+    x, names = sympy.Symbol("x", real=True), {"delta": sympy.Float(delta)}
+    value = sympy.sympify(shown, {"x": x, "s": sympy.sympify(root, names)})
+    for at in (0.25, 1.5):
+        assert abs(float(value.diff(x).subs(x, at)) - 1 / (2 * at**2 - delta)) < 1e-9
