@@ -102,8 +102,19 @@ class EntrywiseDerivation(Decided, Certified):
         zeros = [f"{b} {sign} 0" for b, sign in open_ if not b.is_positive]
         signs = [f"{at.symbols.get(x, at.entry('i'))} > 0" for x in self.parameterization.positive]
         sizes = (f"{at.n} != {n}" for n in self.dual.excluded_sizes)
-        texts = (*signs, *zeros, *(f"{x} != 0" for x in found.excluded), *sizes)
+        texts = (*signs, *zeros, *self._clock_runs, *(f"{x} != 0" for x in found.excluded), *sizes)
         return tuple(Text(x, "given") for x in texts)
+
+    @property
+    def _clock_runs(self) -> tuple[str, ...]:
+        """Where a sum is the clock, that it moves: where it stands still, it does so for ever."""
+        assert self.dual is not None
+        if self.dual.clock != "sum":
+            return ()
+        D, at = self.dual.D, self.notation
+        factors = sympy.Mul.make_args(to_factored_expr(D.field.polynomial(D.numerator), at.symbols))
+        bases = [x.as_base_exp()[0] for x in factors]
+        return tuple(f"{b} != 0" for b in bases if b.has(at.S) and b.is_zero is None)
 
     @cached_property
     def conserved(self) -> Conserved:

@@ -51,6 +51,8 @@ from derive.verdict import Identity
 from derive.weights.witness import Equation, Flow, small_points, warp_candidate, warp_conditions
 
 ONE = Number(Fraction(1))
+TRIED = (0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 3), (5, 5)
+"""Numbers for sums, and for single weights, at which the own function of F is read."""
 SPARE = 8
 """Sums beside those of F that may come up."""
 
@@ -97,9 +99,10 @@ class Entries:
     @cached_property
     def _functions(self) -> Field:
         """F at S = z = 0, or another number where F then depends on v, and m_a, of one entry."""
-        p = self.model
-        for number in map(Number, map(Fraction, (0, 1, 2, 3, 5))):
-            numbers: dict[str, Tree] = dict.fromkeys(self.scalars, number)
+        p, sums = self.model, [name for name, _ in self.model.sums]
+        for of_sum, single in TRIED:
+            numbers: dict[str, Tree] = dict.fromkeys(sums, Number(Fraction(of_sum)))
+            numbers |= dict.fromkeys(p.scalars, Number(Fraction(single)))
             trees = (substituted(p.output, numbers), *(m for _, m in p.sums))
             try:
                 found = build_elements(trees, (p.indexed,), p.parameters, p.positive, self.clock)

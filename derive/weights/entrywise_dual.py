@@ -12,7 +12,9 @@ y_i = E (h(v_i) + ...), dy_i = E (dh(v_i) + k(v_i) dtau), dE = mu E dtau, has
 This is closed where tau is a function of the weights. Let c = sum_k l(v_k) with l' = f/f', or c = S
 where m' is a multiple of that: c' = r (l' f'/f) D L with D = G + G_S sum_k m' f/f'. So
 
-- D != 0 and no z: c is a clock, dtau = -G_S/(D l' f'/f) dc, if that is a function of c;
+- D != 0: c is a clock, dtau = -G_S/(D l' f'/f) dc, if that is a function of c. With one z and
+  c = S, where G is a power of z times a function of S, the flow keeps the integral of
+  G/(r l' f'/f D) dS - G/(eta G_z) dz;
 - D = 0: c is conserved. With one z and c = S that is a clock, dtau = -(r G_S/(eta G_z)) dz; with no
   z the outputs depend on one another, and for i < n the last entry is, dtau = -dv_n/m'(v_n).
 
@@ -87,6 +89,11 @@ class Factors:
         return self.f.field.derivative(self.summand * self.slope / self.f, 0).is_zero()
 
     @property
+    def speed(self) -> RationalFunction:
+        """l' f'/f, a constant."""
+        return self.entries.at(self.law * self.slope / self.f, "i")
+
+    @property
     def law(self) -> RationalFunction:
         """l' of c = sum_k l(v_k), a function of one entry."""
         return self.summand if self.is_of_sum else self.f / self.slope
@@ -148,6 +155,25 @@ class EntrywiseDual(Factors):
         """The covector dc."""
         return Covector({}, ((self.entries.field_.one, self.law),))
 
+    @property
+    def exchange(self) -> tuple[RationalFunction, RationalFunction] | None:
+        """G/(r l' f'/f D) and G/(eta G_z): the flow keeps int one dS - int other dz."""
+        e, scalars = self.entries, self.entries.model.scalars
+        if self.conserved or len(scalars) != 1 or not self.is_of_sum:
+            return None
+        (z,), (r, eta) = scalars, e.rates
+        pair = self.G / (r * self.speed * self.D), self.G / (eta * e.partial(self.G, z))
+        apart = {*e.moving(pair[0])} <= {self.sum} and not e.moving(pair[1] / e.field_.named(z))
+        return pair if apart else None
+
+    @cached_property
+    def kept(self) -> Covector | None:
+        """The covector of what the flow keeps, if anything."""
+        if self.exchange is None:
+            return self.c if self.conserved else None
+        one, other = self.exchange
+        return Covector({}, ((one, self.summand),), {self.entries.model.scalars[0]: -other})
+
     @cached_property
     def tau(self) -> Covector:
         """The covector dtau."""
@@ -188,8 +214,8 @@ class EntrywiseDual(Factors):
             ("<grad y_i, grad F_i> = g", e.inner(self.y, fields[0]), self.warp),
             ("<grad y_i, grad F_j> = 0", e.inner(self.y, fields[1]), self.warp * 0),
         ]
-        if self.conserved:
-            law = e.inner(self.c, fields[0])
+        if self.kept is not None:
+            law = e.inner(self.kept, fields[0])
             sides.append(("<grad c_1, grad F_i> = 0", law, law.field.zero))
         if any(left != right for _, left, right in sides):
             raise NotOfThisKind("the dual coordinates do not solve their equations")
@@ -215,9 +241,8 @@ def find_entrywise_dual(factors: Factors) -> EntrywiseDual:
         case 1, True if factors.is_of_sum and not model.left_out:
             clock = "single weight"
             rate = -r * by_sum / (etas[0] * entries.partial(G, model.scalars[0]))
-        case 0, False if not model.left_out:
-            speed = entries.at(factors.law * factors.slope / factors.f, "i")
-            clock, rate = "sum", -by_sum / (speed * factors.D)
+        case (0, False) | (1, False) if not model.left_out:
+            clock, rate = "sum", -by_sum / (factors.speed * factors.D)
         case _:
             raise NotOfThisKind("no scalar was found that moves by itself, as a clock")
     found = EntrywiseDual(entries, G, factors.D, mu, clock, rate)

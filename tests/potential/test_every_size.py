@@ -98,6 +98,9 @@ FLOWS = [
     ("v**3/(2 - sum(v**3)/9)", "v", {"positive": ["v"]}),
     ("v/(1 + sum(v**2))", "v", {}),
     ("gam*v/norm(v)", "v", {"rates": {"v": "2", "gam": "3"}}),
+    ("gam*v**3/norm(v)**2", "v", {"rates": {"v": "2", "gam": "3"}}),
+    ("gam**2*v/norm(v)**3", "v", {}),
+    ("gam*exp(v)*exp(-sum(v)/9)", "v", {}),
 ]
 
 
@@ -251,6 +254,18 @@ def test_outputs_that_depend_on_one_another_have_none():
 def test_a_size_at_which_the_outputs_depend_is_excluded():
     d = derive_once("exp(v)*exp(-sum(v)/3)", each=["v"])
     assert "n != 3" in [c.text for c in d.conditions]
+
+
+@pytest.mark.parametrize("text", ["v/(1 + sum(v**2))", "gam*v/(1 + sum(v**2))"])
+def test_where_the_clock_stands_still_is_excluded(text):
+    """At |v| = 1 the outputs do not move with |v|, and there it stays."""
+    d = derive_once(text, each=["v"])
+    assert {"1 - S1 != 0", "S1 - 1 != 0"} & {c.text for c in d.conditions}
+
+
+def test_a_law_is_of_the_sum_and_the_single_weight():
+    d = derive_once(EntrywiseMap.parse(["gam*v**3/norm(v)**2"], ["v"], rates={"gam": "3"}))
+    assert [str(law) for law in d.conserved.laws] == ["-gam**2/3 + Sum(v_k**2, (k, 1, n))"]
 
 
 def test_what_is_no_product_is_left_open():

@@ -31,6 +31,7 @@ from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
 from derive.model.names import unused
 from derive.potential.entrywise.notation import EntrywiseNotation
+from derive.potential.piece import moving
 from derive.weights.entrywise_dual import EntrywiseDual, NotOfThisKind
 
 Rows = tuple[tuple[Expr, Expr], ...]
@@ -221,6 +222,9 @@ class _Builder:
     @cached_property
     def law(self) -> Expr | None:
         """The law as a sum, without a factor."""
+        if self.dual.exchange is not None:
+            of_sum, of_weight = self.exchanged
+            return of_sum.subs(self.at.S, self.at.total(self.summed)) - of_weight
         if not self.dual.conserved:
             return None
         if self.dual.clock == "single weight":
@@ -229,12 +233,24 @@ class _Builder:
         return self.at.total(rest if constant.is_positive else self.summed)
 
     @cached_property
+    def exchanged(self) -> tuple[Expr, Expr]:
+        """The law that S and a single weight z have in common: what it is of S, less that of z."""
+        if self.dual.exchange is None:
+            raise NotOfThisKind("no law of the sum and the single weight was found")
+        at, (z,) = self.at, self.dual.entries.model.scalars
+        pairs = zip((at.S, at.symbols[z]), self.dual.exchange, strict=True)
+        of_sum, of_weight = (antiderivative(at.expr(f), x, at.positive) for x, f in pairs)
+        slope = of_sum.diff(at.S)
+        unit = sympy.S.One if slope.has(at.S) else slope
+        return sympy.cancel(of_sum / unit), sympy.cancel(of_weight / unit)
+
+    @cached_property
     def tau(self) -> Expr:
         """tau, where the clock is a sum or a single weight."""
         if not self.dual.variable:
             return self.at.expr(self.dual.rate) * self.at.total(self.summed)
         x = self.at.symbols[self.dual.variable]
-        return antiderivative(self.at.expr(self.dual.rate), x, self.at.positive)
+        return moving(antiderivative(self.at.expr(self.dual.rate), x, self.at.positive), x)
 
     @cached_property
     def mu(self) -> Expr:
@@ -391,7 +407,12 @@ class _Builder:
         """Return head + q(s); q'(s) in s where s is a power of the clock, or linear in it."""
         at, x = self.at, self.at.symbols[self.dual.variable]
         rows: Rows = ()
-        if self.law is not None:
+        if self.dual.clock == "sum" and self.dual.entries.model.scalars:
+            z, (of_sum, of_weight) = self.dual.entries.model.scalars[0], self.exchanged
+            square = sympy.factor((of_sum - at.c) * at.symbols[z] ** 2 / of_weight)
+            s, slope = (e.subs(at.symbols[z], sympy.sqrt(square)) for e in (s, slope))
+            rows = ((at.c, self.law or of_sum),)
+        elif self.law is not None:
             s, slope, rows = s.subs(at.S, at.c), slope.subs(at.S, at.c), ((at.c, self.law),)
         for image in _inverses(s, x, at.s):
             proposed = sympy.powsimp(sympy.powdenest(slope.subs(x, image), force=True))

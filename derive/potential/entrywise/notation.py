@@ -13,6 +13,7 @@ from derive.model.labels import predictor
 from derive.model.names import unused
 from derive.model.notation import to_expr
 from derive.weights.entrywise import Entries
+from derive.weights.entrywise_dual import find_factors
 
 
 class EntrywiseNotation:
@@ -46,6 +47,9 @@ class EntrywiseNotation:
         self.S = self.symbols[model.sums[0][0]]
         # c is a sum of squares, and s a norm, but beside exponentials; g > 0 is asked for.
         self.c, self.s, self.G = (Symbol(unused(x, self.taken), positive=True) for x in "csG")
+        factors = find_factors(entries)
+        if factors is not None and model.scalars and not factors.D.is_zero():
+            self.c = Symbol(self.c.name, real=True)  # a difference of squares
 
     @property
     def constants(self) -> tuple[Symbol, ...]:
