@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from derive.errors import InputError
+from derive.language import to_text
 from derive.language.arguments import parse_entrywise, parse_name
 from derive.language.tree import (
     Call,
@@ -35,7 +36,7 @@ ENTRIES = ("i", "j", "k", "n")
 """The indices of generic entries, that of the last entry at the end."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EntrywiseMap:
     """beta_i = F(v_i; S, z), S_a = sum_k m_a(v_k), for i = 1, ..., n, or for i < n, of any n.
 
@@ -51,6 +52,8 @@ class EntrywiseMap:
         left_out: how many of the last outputs are no output: 0 or 1.
 
     >>> p = EntrywiseMap.parse(["exp(v)/sum(exp(v))"], ["v"])
+    >>> p
+    EntrywiseMap.parse(['exp(v)/sum(exp(v))'], ['v'])
     >>> p.sums
     (('S1', Call(function='exp', argument=Name(name='v'))),)
     """
@@ -116,6 +119,18 @@ class EntrywiseMap:
         terms, rates_ = tuple(sums.items()), tuple(given.items())
         options = (constants, tuple(signs), rates_, int(bool(last)))
         return cls(text.strip(), indexed, output, terms, scalars, *options)
+
+    def __repr__(self) -> str:
+        """Return the code that makes it."""
+        own = {*exponent_names((self.output, *(m for _, m in self.sums)))}
+        given = {
+            "positive": list(self.positive),
+            "parameters": [x for x in self.parameters if x not in own],
+            "rates": {x: to_text(rate) for x, rate in self.rates},
+        }
+        options = "".join(f", {name}={value}" for name, value in given.items() if value)
+        last = f":{self.size}-1" * self.left_out
+        return f"EntrywiseMap.parse({[self.text]}, {[self.indexed + last]}{options})"
 
     @property
     def size(self) -> str:

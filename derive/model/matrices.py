@@ -52,7 +52,7 @@ ROWS = (2, 3)
 LETTERS = {1: ("w",), 2: ("x", "z")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatrixMap:
     """beta = F(w) of matrices of open size.
 
@@ -83,6 +83,12 @@ class MatrixMap:
     measurements: str
     terms: tuple[tuple[str, str, Fraction], ...]
     given: Rows = ()
+
+    def __repr__(self) -> str:
+        """Return the code that makes it."""
+        shapes = {name: " x ".join(shape) for name, shape in self.shapes}
+        rows = [[str(x) for x in row] for row in self.given]
+        return f"MatrixMap.parse({[self.text]}, {shapes}, {rows or self.measurements!r})"
 
     @classmethod
     def parse(

@@ -138,7 +138,7 @@ def test_words_stand_apart_and_a_long_list_of_weights_ends_after_a_name():
     first = r"\mathrm{long}_{\mathrm{name},\mathrm{one}}"
     assert rf"({first}, \dots) \in \mathbb{{R}}^{{3}}" in page
     product = latex(sympy.Symbol("lam") ** 2 * sympy.Symbol("lam2") * sympy.Symbol("u"))
-    assert product.replace(MARK, "") == r"\mathrm{lam}^{2} \, \mathrm{lam}_{2} u"
+    assert product.replace(MARK, "") == r"\mathrm{lam}^{2} \, \mathrm{lam}_{2} \, u"
 
 
 HOSTILE = [

@@ -127,11 +127,13 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
         level = sympy.printing.precedence.PRECEDENCE["Mul"]
         shown = [self.parenthesize(f, level) for f in sorted(factors, key=_place)]
         upright = [x.lstrip(MARK).startswith(r"\mathrm") for x in shown]
-        spaces = (r"\, " * (a and b) for a, b in pairwise([False, *upright]))
-        shown = [space + x for space, x in zip(spaces, shown, strict=True)]
+        spaces = (r"\, " * (a or b) for a, b in pairwise(upright))
+        shown = [*shown[:1], *(space + x for space, x in zip(spaces, shown[1:], strict=True))]
         if number == 1 and shown:
             return " ".join(shown)
-        return " ".join([str(number), *(rf"\cdot {x}" if x[0].isdigit() else x for x in shown)])
+        after = r"\," if upright[:1] == [True] else ""
+        parts = (rf"\cdot {x}" if x[0].isdigit() else x for x in shown)
+        return " ".join(filter(None, (str(number), after, *parts)))
 
     def _print_Pow(self, expr: Expr) -> str:
         base, exponent = expr.as_base_exp()
