@@ -79,8 +79,11 @@ class Margins(Claims, Plotted, Printable):
 
     @property
     def norm(self) -> str | None:
-        """What the horizon is called; of one output, for copies of it side by side."""
-        return self.shape.norm or self.weights.norm
+        """What the horizon is called; of one output, for copies of it side by side.
+
+        None where the predictors are those on one side of 0.
+        """
+        return self.shape.norm or (None if self.weights.side else self.weights.norm)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

@@ -279,10 +279,11 @@ def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
     (b,) = d.beta
     c = f"({(power or 1) / Fraction(str(w.degree))})"
     words = f"`min {least}` subject to `F(w) = {{b}}` is `c |{{b}}|^{c}`, `c > 0`"
+    among = f", among those `{'>=' if w.side > 0 else '<='} 0`" if w.side else ""
     yield Statement(
         f"{words}: of copies of `F`, the minimizers of the problem are in `beta` the predictors of"
-        " largest margin in `{norm}`",
-        {"b": b, "D": w.degree, "norm": w.norm},
+        f" largest margin in `{{norm}}`{among}",
+        {"b": b, "D": w.degree, "norm": w.norm, "side": w.side},
         kind="steepest cost",
         by=w.finding,
         below=(note("{why}", why=w.finding),),

@@ -5,7 +5,8 @@ Limit points of w/|w|_p are KKT points, in a generalised sense, of min |w|_p sub
 copies of R_p = min sum_k |w_k|^p subject to F(w) = beta, or of the largest over copies of R_oo =
 min max_k |w_k|. F(c w) = c^D F(w) gives R_p(beta) = R_p(1) |beta|^(p/D) for beta > 0, and the same
 for beta < 0 where F(P w) = -F(w) for some P that permutes weights and alters signs, which no l_p
-norm sees. So it is the margin in l_(p/D); of sign descent, p = oo, in l_inf.
+norm sees. So it is the margin in l_(p/D); of sign descent, p = oo, in l_inf. Where F takes one sign
+alone, it is that margin among such beta.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from derive.derivation import Derivation
+from derive.exact.signs import Signs
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.separable.weights_problem import WeightsProblem
@@ -36,10 +38,13 @@ def pose_steepest(derivation: Derivation) -> WeightsProblem:
     if p.d > 1:
         reason = "it is known for copies of one output"
         return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
-    if (words := odd_symmetry(p)) is None:
+    words, (F,) = odd_symmetry(p), p.F
+    side = next((c for c, f in ((1, F), (-1, -F)) if Signs().is_nonnegative(f)), 0)
+    if words is None and not side:
         reason = "that `F` takes both signs at one cost was not found"
         return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
-    return WeightsProblem(Finding(Verdict.PROVED, words), D, norm=norm_in_beta(p))
+    found = Finding(Verdict.PROVED, words or f"no `w` has `F(w) {'<' if side > 0 else '>'} 0`")
+    return WeightsProblem(found, D, norm=norm_in_beta(p), side=side)
 
 
 def norm_in_beta(p: Parameterization) -> str:

@@ -107,6 +107,7 @@ class WeightsProblem:
         costs: R_F of each block.
         vanishing: conserved quantities that are 0 at every KKT point.
         norm: of steepest descent, that of the problem in beta.
+        side: 1 or -1 where F takes that sign alone; of steepest descent.
         grading: Lam where it is not I/D, by the weight.
         kept, fading: that of F without weights which the problem does without, and these.
         levels: what is least first, and what among its minimizers.
@@ -123,6 +124,7 @@ class WeightsProblem:
     fading: tuple[Expr, ...] = ()
     levels: tuple[Level, ...] = ()
     square: Expr | None = None
+    side: int = 0
 
     @property
     def formula(self) -> Expr | None:

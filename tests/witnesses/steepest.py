@@ -158,12 +158,14 @@ def least_cost(copies, power, b, rng):
 @witness("steepest cost")
 @tried
 def steepest_cost(m, statement, rng):
-    """Compare the least cost at several beta with c |beta|^r, on both sides."""
+    """Compare the least cost at several beta with c |beta|^r, on the sides that are said."""
     p = m.derivation.parameterization
     copies, s = Copies(p, rng), p.geometry.steepest
     power = float(1 + 1 / s) if s else None
     r = float(Fraction(1 + 1 / s if s else 1) / p.degree)
-    costs = {b: least_cost(copies, power, b, rng) for b in (1.0, -1.0, 2.5, -0.4)}
+    one = statement.values["side"] or 1
+    sides = {b: one * b for b in (1.0, 2.5, *(() if statement.values["side"] else (-1.0, -0.4)))}
+    costs = {b: least_cost(copies, power, at, rng) for b, at in sides.items()}
     off = [abs(c / (costs[1.0] * abs(b) ** r) - 1) for b, c in costs.items()]
     if not max(off) < 1e-3:
         raise Refuted(f"the least costs are {costs}")

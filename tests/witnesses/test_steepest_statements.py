@@ -71,6 +71,22 @@ def test_margins_of_steepest_descent(outputs, norm, beta):
         assert WITNESSES[s.kind](m, s, random.Random(1)) > 0
 
 
+@pytest.mark.parametrize(("F", "side"), [("w**2", 1), ("-u**2*v**4", -1), ("w**2 + w", 0)])
+def test_of_one_sign_the_margin_is_that_among_its_beta(F, side):
+    """It has no norm that data could be put to; of a sum of degrees nothing is said."""
+    m = margins(of([F], None, "3"))
+    assert (m.norm, m.weights.side) == (None, side)
+    told = m.says("steepest cost")
+    if not side:
+        assert not any(hasattr(s, "ground") for s in told)
+        return
+    (cost,) = told
+    assert WITNESSES[cost.kind](m, cost, random.Random(1)) == 2
+    wrong = replace(cost, values={**cost.values, "side": 0})
+    with pytest.raises(Refuted):
+        repeated(WITNESSES[cost.kind], m, wrong)
+
+
 @pytest.mark.every(3)
 def test_false_claims_are_refuted():
     """The Q of another norm; least sums of Q where phi leaves the row space; another margin."""
