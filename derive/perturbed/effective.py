@@ -8,7 +8,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.linear.families import LogFunction
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation, log_expr, to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.drift import Drift
 from derive.perturbed.followed import Followed, Leaf, gradient
@@ -45,38 +45,65 @@ def scaled_symbols(p: Parameterization, factors: Mapping[str, Expr]) -> Effectiv
     return found or None
 
 
-def effective_start(found: Perturbation, leaves: Sequence[Leaf]) -> tuple[Effective | None, bool]:
+def effective_start(
+    found: Perturbation, leaves: Sequence[Leaf]
+) -> tuple[Effective | None, tuple[Expr, ...] | None]:
     """Return the start symbols with which unperturbed flow has the laws at the end, or None.
 
-    All are multiplied by one factor. Whether y(0) of that start has the shift xi, too, is told.
-    Where not all laws are known, no start is known to have them.
+    All are multiplied by one factor. With them, what y(0) + xi is beside y(0) of that start, for
+    the outputs in turn; None where that is not constant. Where not all laws are known, no start is
+    known to have them.
     """
-    whole: Effective = {}
-    shifted = True
+    whole, left = Effective(), dict[int, Expr]()
     for leaf in leaves:
         part, own = _start_of(found, leaf)
         if part is None or any(whole.get(s, x) != x for s, x in part.items()):
-            return None, False
+            return None, None
         whole |= part
-        shifted = shifted and own
-    return whole, shifted and bool(whole)
+        left |= dict(zip(leaf.outputs, own, strict=False))
+    known = len(left) == sum(len(leaf.outputs) for leaf in leaves) > 0
+    return whole, tuple(left[i] for i in sorted(left)) if known else None
 
 
-def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, bool]:
+def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, tuple[Expr, ...]]:
     """Return the start of one block: f s for the start symbols s, laws of degree m times f^m.
 
-    Where y(0) becomes y(0) + n log f, that is what y drifts by; where n = 0, xi is left.
+    Without laws f is that with which y(0) + n log f is y(0) + xi. Then what is left of xi for each
+    y, xi - y(0) of that start + y(0); nothing where one of them is not constant.
     """
     p, known = leaf.parameterization, leaf.notation.start_symbols
-    growths = [_growth(p, y.function) for y in leaf.dual]
+    shifts = [_shift(found, leaf, y) for y in leaf.dual]
+    rows = [(y, _growth(p, y.function), xi) for y, xi in zip(leaf.dual, shifts, strict=True)]
+    if not (leaf.complete and rows) or any(n != 0 and xi is None for _, n, xi in rows):
+        return None, ()
     ratios = {_of_law(found, leaf, law) for law in leaf.laws}
-    moved = [(y, n) for y, n in zip(leaf.dual, growths, strict=True) if n != 0]
-    ratios |= {_of_dual(found, leaf, y, n) for y, n in moved}
-    if not (leaf.complete and leaf.dual) or len(ratios) != 1 or None in ratios:
-        return None, False
-    (ratio,) = ratios
-    shifted = all(n != 0 or _drift(found, y).still for y, n in zip(leaf.dual, growths, strict=True))
-    return {known[name]: known[name] * (ratio or 0) for name in p.start_symbols}, shifted
+    if not ratios:
+        by_dual = (sympy.exp(xi / n) for _, n, xi in rows if n and xi is not None)
+        ratios = {next(by_dual, sympy.S.One)}
+    if len(ratios) != 1 or (f := ratios.pop()) is None:
+        return None, ()
+    image = {known[name]: known[name] * f for name in p.start_symbols}
+    left = [None if xi is None else _left(leaf, y, xi, image) for y, _, xi in rows]
+    return image, tuple(x for x in left if x is not None) if None not in left else ()
+
+
+def _shift(found: Perturbation, leaf: Leaf, y: Followed) -> Expr | None:
+    """Return xi of a dual coordinate, where that is constant."""
+    drift = _drift(found, y)
+    return sympy.S.Zero if drift.still else _constant(found, leaf, drift)
+
+
+def _left(leaf: Leaf, y: Followed, xi: Expr, image: Effective) -> Expr | None:
+    """Return xi - y(0) of the start with these symbols + y(0); None where that is a pole."""
+    p, f = leaf.parameterization, y.function
+    logs = tuple((p.at_start(c), p.at_start(a)) for c, a in f.logs)
+    if any(a.is_zero() for _, a in logs):
+        return None
+    value = log_expr(LogFunction(p.at_start(f.rational), logs), leaf.notation.start_symbols)
+    scale = next((x / s for s, x in image.items()), sympy.S.One)
+    n = _growth(p, f)
+    moved = value.xreplace(image) - value if n is None else n * sympy.log(scale)
+    return sympy.expand(sympy.expand_log(xi - moved, force=True))
 
 
 def _of_law(found: Perturbation, leaf: Leaf, law: Followed) -> Expr | None:
@@ -87,17 +114,10 @@ def _of_law(found: Perturbation, leaf: Leaf, law: Followed) -> Expr | None:
     return factor ** sympy.Rational(1, value.degree())
 
 
-def _of_dual(found: Perturbation, leaf: Leaf, y: Followed, n: Expr | None) -> Expr | None:
-    """Return f, where y drifts by the number n log f."""
-    drift = _drift(found, y)
-    shift = sympy.S.Zero if drift.still else _constant(found, leaf, drift)
-    return None if n is None or shift is None else sympy.exp(shift / n)
-
-
 def _growth(p: Parameterization, y: LogFunction) -> Expr | None:
     """Return n with y_0 -> y_0 + n log f as all start symbols are multiplied by f, exactly."""
     logs = tuple((p.at_start(c), p.at_start(a)) for c, a in y.logs)
-    if y.is_zero() or any(a.is_zero() for _, a in logs):
+    if any(a.is_zero() for _, a in logs):
         return None
     slopes = gradient(LogFunction(p.at_start(y.rational), logs))
     s = map(p.start_field.named, p.start_symbols)
@@ -111,9 +131,16 @@ def _drift(found: Perturbation, x: Followed) -> Drift:
 
 
 def _constant(found: Perturbation, leaf: Leaf, drift: Drift) -> Expr | None:
-    """Return what y drifts by on the whole, where that is the same at all weights, or None."""
+    """Return what y drifts by on the whole, where that is the same at all times, or None."""
     rate = drift.in_laws
     velocities = "momentum" in found.kinds or "step" in found.kinds
+    kept = {
+        law.symbol: to_expr(p.at_start(law.function.rational), leaf.notation.start_symbols)
+        for p in [leaf.parameterization]
+        for law in leaf.laws
+        if _drift(found, law).still
+    }
+    rate = None if rate is None else rate.xreplace(kept)
     if rate is None or velocities or rate.has(*(x.symbol for x in leaf.all)):
         return None
     return _accumulated(found, leaf, rate)

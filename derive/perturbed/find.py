@@ -119,8 +119,8 @@ def perturb(
     found = _with_conditions(found, leaves, tree)
     if found.start:
         return found
-    effective, shifted = effective_start(found, leaves)
-    return replace(found, effective=effective, shifted=shifted, generic=_generic(leaves))
+    effective, shift = effective_start(found, leaves)
+    return replace(found, effective=effective, shift=shift, generic=_generic(leaves))
 
 
 def _generic(leaves: Sequence[Leaf]) -> tuple[Expr, ...]:

@@ -47,7 +47,8 @@ class Perturbation(Printable, Claims):
         conditions: of a step, what has to be positive; 0 is where c or y is singular.
         singular: functions of the weights at whose zeros c or y is singular.
         penalty: h of a decay that is not that of the weights.
-        shifted: has the effective start the shift xi of y, too?
+        shift: what y(0) + xi is beside y(0) of the effective start, where that is constant, as
+            where that start has the shift xi too; for each output.
         generic: functions of the parameters that are not 0, or laws would be constants.
     """
 
@@ -64,7 +65,7 @@ class Perturbation(Printable, Claims):
     conditions: tuple[Expr, ...] = ()
     singular: tuple[Expr, ...] = ()
     penalty: Expr | None = None
-    shifted: bool = False
+    shift: tuple[Expr, ...] | None = None
     generic: tuple[Expr, ...] = ()
     grading: Mapping[Expr, Expr] | None = dataclasses.field(default=None, hash=False)
 
@@ -106,6 +107,11 @@ class Perturbation(Printable, Claims):
         return Verdict.PROVED if told else Verdict.UNDECIDED
 
     @property
+    def shifted(self) -> bool:
+        """Is y(0) + xi that of the effective start?"""
+        return self.shift is not None and not any(self.shift)
+
+    @property
     def is_steered(self) -> bool:
         """Is y(inf) - y(0) in the row space, as nothing but steering moves y?"""
         return all(y.still for y in self.of_dual)
@@ -122,23 +128,26 @@ class Perturbation(Printable, Claims):
 
     @property
     def Q(self) -> Expr | None:
-        """Q of the effective start, where it is explicit and y is shifted no further."""
-        kept = bool(self.start) or self.shifted or self.is_steered
-        Q = self.derivation.potential.Q
-        if not kept or self.effective is None or Q is None:
+        """Q_(c_inf)(beta) - <y(0) + xi, beta>: Q of the effective start but for its shift."""
+        Q, shift = self.derivation.potential.Q, self.shift or ()
+        if not self.start and self.shift is None or self.effective is None or Q is None:
             return None
+        if any(shift) and self.derivation.hessian.verdict is not Verdict.PROVED:
+            return None  # a warp of Q and one of y may differ by a factor
         known = {s.name: x for s, x in self.effective.items()} | self._turned
         own = {s.name for s in self.derivation.beta} | known.keys()
         # An integral over K(b) has a start in K that no symbol shows.
         if Q.has(AppliedUndef) or any(s.name not in own for s in Q.free_symbols):
             return None
         moved = Q.xreplace({s: known[s.name] for s in Q.free_symbols if s.name in known})
-        return moved.replace(lambda e: e.is_Add and e.has(sympy.exp), sympy.factor_terms)
+        written = moved.replace(lambda e: e.is_Add and e.has(sympy.exp), sympy.factor_terms)
+        pairs = zip(self.derivation.beta, shift, strict=False)
+        return sympy.Add(written, *(-xi * b for b, xi in pairs))
 
     @property
     def vanishing(self) -> bool:
         """Is it noise that takes the effective start to 0 unless it stops?"""
-        if self.by != "noise" or not self.effective or not (self.shifted or self.is_steered):
+        if self.by != "noise" or not self.effective or not self.shifted:
             return False
         return takes_to_zero(self.effective, taken_names(self.derivation.parameterization))
 

@@ -208,7 +208,9 @@ def _sums_of_several(v: Perturbation) -> str:
 
 def _effective(v: Perturbation) -> Iterator[Statement]:
     """Yield the start of gradient flow with the laws at the end, and with y shifted by xi."""
-    if v.effective is None or all(s == x for s, x in v.effective.items()):
+    left = any(v.shift or ())
+    kept = v.effective is None or all(s == x for s, x in v.effective.items())
+    if v.effective is None or (kept and not left):
         return
     of = "`Q` of that start" if v.start else "`c_inf` is `c(0)`"
     if v.shifted and not v.is_steered:
@@ -222,11 +224,15 @@ def _effective(v: Perturbation) -> Iterator[Statement]:
     if "momentum" in v.kinds and "step" not in v.kinds:
         side = "`Delta_c`: the change of `c`, or of `log |c|` where that is given a side below"
         below.append(note(side))
+    xi = each("`{0}`", ((x,) for x in v.shift or ()))
+    if left and not kept:
+        below.append(note("`y(0) + xi` is `y(0)` of that start and {xi}", xi=xi))
     if v.Q is not None:
         below.append(Equations((("Q", v.Q),)))
     moved = each("`{0} -> {1}`", v.effective.items())
-    words = f"{of}{end}: {{moved}}"
-    yield Statement(words, {"moved": moved}, kind="start of the end", below=tuple(below))
+    words = "`xi` is constant: {xi}" if kept else f"{of}{end}: {{moved}}"
+    values = {"moved": moved, "xi": xi}
+    yield Statement(words, values, kind="start of the end", below=tuple(below))
 
 
 def _in_other_metric(v: Perturbation) -> Iterator[Statement]:

@@ -1,6 +1,8 @@
 """Perturbed flows: what is closed, what is refused, how it is said; witnesses try the drifts."""
 
 import json
+import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +22,8 @@ from derive import (
 from numerics import confirm_perturbation, crosscheck
 from tests.cli.commands import run
 from tests.published import derive_once
+from tests.witnesses import WITNESSES, Refuted, repeated
+from tests.witnesses import perturbed as _perturbed_witnesses  # noqa: F401
 
 pytestmark = pytest.mark.every(3)
 
@@ -400,6 +404,33 @@ def test_a_constant_shift_is_put_into_q():
     assert v.shifted
     assert v.Q is not None
     assert perturb(derive_once("w**3"), "noise").effective is None
+
+
+SHIFTED = [
+    (["w**2 + w"], "noise", None, "(-S,)", "S*beta"),
+    (["asinh(w)"], "decay", "asinh(w)", "(-kappa,)", "beta*kappa"),
+    (["w"], "decay", "3*w", "(-3*kappa,)", "3*beta*kappa"),
+]
+
+
+@pytest.mark.parametrize(("outputs", "by", "penalty", "shift", "more"), SHIFTED)
+def test_what_no_start_has_of_a_constant_shift_is_put_into_q(outputs, by, penalty, shift, more):
+    """Q is that of the start with -<xi, beta>, which the witness measures on the weights alone."""
+    v = perturb(derive_once(outputs), by, penalty=penalty)
+    assert (str(v.shift), v.shifted, v.vanishing) == (shift, False, False)
+    term = v.Q - v.derivation.potential.Q
+    assert sympy.expand(term) == sympy.sympify(more, {s.name: s for s in term.free_symbols})
+    (start,) = v.says("start of the end")
+    assert WITNESSES["start of the end"](v, start, random.Random(1)) == 1
+    for size in (0, 2):
+        wrong = replace(v, shift=(size * v.shift[0],))
+        with pytest.raises(Refuted):
+            repeated(WITNESSES["start of the end"], wrong, start)
+
+
+def test_a_shift_that_is_not_constant_is_not_put_into_q():
+    v = perturb(derive_once(["w**3"]), "noise")
+    assert (v.shift, v.Q) == (None, None)
 
 
 def test_no_start_is_that_of_the_end_where_a_law_is_not_known():
