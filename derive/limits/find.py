@@ -22,6 +22,7 @@ from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
 from derive.limits import statements as claims
+from derive.limits.growing_beta import GrowingLimit, growing_limits
 from derive.limits.kernel_regime import (
     Homogeneity,
     ScaledStart,
@@ -64,6 +65,7 @@ class Regimes(Claims, Plotted, Certified):
             limit; None where that was not proved, or there is no second symbol.
         limits: what Q tends to.
         warped: what is proved of the warped time; None where g = 1, or is not known.
+        growing: limits at beta that grow as the start tends there.
         vector: of open dimension: beta1 is along its start, beta2 the length of the rest; or "".
     """
 
@@ -76,6 +78,7 @@ class Regimes(Claims, Plotted, Certified):
     warped: WarpedTime | None = None
     vector: str = ""
     grading: Mapping[Expr, Expr] | None = field(default=None, hash=False)
+    growing: tuple[GrowingLimit, ...] = ()
 
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
@@ -92,6 +95,7 @@ class Regimes(Claims, Plotted, Certified):
         claimed += () if self.deciding is None else [claims.deciding(self.deciding)]
         for limit in self.limits:
             claimed += claims.limit_statements(limit, d.beta)
+        claimed += [x.statement for x in self.growing]
         warped = () if self.warped is None else claims.clock(self.warped, d.warping.g)
         return (*claimed, *warped)
 
@@ -161,6 +165,8 @@ def regimes(
     result = Regimes(derivation, variable, flow.kernel, flow.homogeneity, decided, tuple(limits))
     if flow.homogeneity is None and p.geometry == EUCLIDEAN:
         result = replace(result, grading=entries(p, find_gradings(p).one) or None)
+    growing = (growing_limits(derivation, point) for point in points)
+    result = replace(result, growing=tuple(chain.from_iterable(growing)))
     if direction is not None:
         # What holds of the warped time in the plane was not proved in other dimensions.
         return replace(result, vector=direction.vector)

@@ -130,7 +130,7 @@ class Perturbation(Printable, Claims):
     def Q(self) -> Expr | None:
         """Q_(c_inf)(beta) - <y(0) + xi, beta>: Q of the effective start but for its shift."""
         Q, shift = self.derivation.potential.Q, self.shift or ()
-        if not self.start and self.shift is None or self.effective is None or Q is None:
+        if (not self.start and self.shift is None) or self.effective is None or Q is None:
             return None
         if any(shift) and self.derivation.hessian.verdict is not Verdict.PROVED:
             return None  # a warp of Q and one of y may differ by a factor

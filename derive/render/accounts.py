@@ -12,6 +12,7 @@ from sympy import Symbol
 from derive.comparison import SCALE
 from derive.folder import read_table
 from derive.language import parse_expression
+from derive.limits.growing_beta import REASON
 from derive.limits.limit import Point
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
@@ -148,10 +149,23 @@ def tell_regimes(r: Regimes) -> Document:
         Part("Start", start),
         Part("The regularizer", (OnPage(d.says("regularizer")),), kind="theorem"),
         *_limits(r),
+        *_growing(r),
         Part("What is minimised", d.says("one row")),
         Part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
     )
     return of_derivation(d, parts, r.variable)
+
+
+def _growing(r: Regimes) -> Iterator[Part]:
+    """Yield limits at beta that grow, and what proves them."""
+    for found in r.growing:
+        b, x = found.beta
+        heading = tell("Limit `{at}` at `{b} = N {x}`", at=found.point, b=b, x=x)
+        yield Part(heading, (found.statement,), verdict=Verdict.PROVED)
+        slope = tell("`dQ/d{b}`", b=b)
+        curve = Equations(((b, found.curve.beta), (slope, found.gradient)))
+        tends = Equations(((tell("`(dQ/d{b})/N`", b=b), found.slope),), "->")
+        yield Part("", (note("along the flow"), curve, note(REASON), tends), kind="proof")
 
 
 def tell_comparison(c: Comparison) -> Document:

@@ -142,6 +142,52 @@ class At:
         return np.array(slopes)
 
 
+@witness("growing limit")
+def at_large_beta(r, statement, rng):
+    """Integrate Q' along the flow to beta = N x, at two scales: it comes near its limit."""
+    limit, trials, p = statement.values["limit"], 0, r.derivation.potential.parameterization
+    index = [b.name for b in r.derivation.beta].index(limit.beta[0].name)
+    names = [limit.beta[1].name]
+    for _ in range(2 * TRIALS):
+        start = {n: abs(x) * rng.uniform(0.9, 1.1) for n, x in draw_start(p, rng).items()}
+        given = (function(f, [], {**start, r.variable: 1.0})() for f in limit.nonzero)
+        if any(abs(float(f)) < 0.2 for f in given):
+            continue
+        x, off = rng.choice((-1, 1)) * rng.uniform(0.3, 3), list[float]()
+        told = float(function(limit.slope, names, start)(x))
+        for size in (20.0, 80.0):
+            e = np.exp(-size)
+            numbers = {**start, r.variable: e if limit.point.side == "0" else 1 / e}
+            with suppress(*NO_TRIAL):
+                slope = mu_at(Flows.of(p, numbers), index, size * x, e**4) / size
+                off.append(abs(slope - told))
+        if len(off) < 2:
+            continue
+        if off[1] > 0.02 and not off[1] < min(0.08, 0.6 * off[0]):
+            raise Refuted(f"Q'/N is {off} off {told} at {x} N, from {start}")
+        trials += 1
+    return trials
+
+
+def mu_at(flows, index, goal, least):
+    """Return int lambda until an output has a value, steered along it, by d beta = K lambda dt.
+
+    Weights are told from 0 as far as the *least*.
+    """
+    first, size = flows.F(flows.w0)[index], len(flows.w0)
+    unit = np.eye(len(flows.F(flows.w0)))[index]
+
+    def field(_, s):
+        w = s[:size]
+        rate = (goal - first) / flows.kernel(w)[index, index]
+        return np.append(flows.velocity(w, rate * unit), rate)
+
+    end = end_of(field, np.append(flows.w0, 0.0), (0, 1), method="LSODA", rtol=1e-9, atol=least)
+    if abs(flows.F(end[:size])[index] - goal) > 1e-5 * abs(goal):
+        raise Unreached
+    return float(end[size])
+
+
 def drawn(r, limit, rng):
     """Yield places at which a limit is claimed, with what the slopes tend to."""
     for start in itertools.islice(starts(r, limit, rng), TRIALS):

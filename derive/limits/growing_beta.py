@@ -1,0 +1,164 @@
+"""Limits of Q at beta = N x, N = log(1/e) -> infinity: a linear term beside exponentials.
+
+Let beta = h(z) and dQ/dbeta = mu = c z + O(1), h increasing, with h(z) = p z + o(N) + a sum of
+terms A exp(k z), A = e^r (C + o(1)) up to powers of log(1/e), r > 0. At z = N zeta such a term is
+exp(N (k zeta - r + o(1))): it tends to 0 where k zeta < r, and to infinity where k zeta > r. So
+h(N zeta)/N -> p zeta for -l < zeta < u, with u the least of r/k over k > 0, and l likewise, and to
++-infinity beyond. Functions that increase converge with their inverses. At beta = N x then
+
+    mu/N -> c t,  t = max(-l, min(u, x/p)),     Q/N^2 -> c (x t - p t^2/2),
+
+the infimal convolution of c x^2/(2 p), what the linear term costs, and of c u |x| above 0 and
+c l |x| below, what small starts of the others do. Of W + a b it is Huber's function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.exact.elementary_signs import Undecided
+from derive.limits.asymptotics import CONSTANT, written
+from derive.limits.limit import Point
+from derive.model.labels import taken_names
+from derive.model.names import unused
+from derive.potential.piece import Curve, Piece
+from derive.printable import Held
+from derive.statement import Equations, Statement, note, tell
+from derive.verdict import Finding, Verdict
+
+REASON = (
+    "at `z = N zeta` an exponential `e^r exp(k z)` is `exp(N (k zeta - r))`: it tends to `0` or to "
+    "`infinity`, and functions that increase converge with their inverses"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class GrowingLimit(Held):
+    """Q/N^2 -> limit at beta = N x.
+
+    Attributes:
+        point: where the start symbol tends to.
+        beta: the output, and its coordinate x.
+        size: N.
+        Q, slope: the limit, and that of dQ/dbeta/N.
+        nonzero: functions of the start that are not 0: coefficients of the exponentials.
+        terms: of which Q is the infimal convolution, where both sides are alike.
+        curve, gradient: beta = h(z), and dQ/dbeta there.
+    """
+
+    point: Point
+    beta: tuple[Symbol, Symbol]
+    size: Expr
+    Q: Expr
+    slope: Expr
+    nonzero: tuple[Expr, ...]
+    terms: tuple[Expr, ...]
+    curve: Curve
+    gradient: Expr
+
+    @property
+    def statement(self) -> Statement:
+        """What is claimed."""
+        b, x = self.beta
+        given = tuple(tell("`{f} != 0`", f=f) for f in self.nonzero)
+        below = [Equations((("Q/N**2", self.Q),), "->"), "with", Equations((("N", self.size),))]
+        if self.terms:
+            linear, other = self.terms
+            words = "the infimal convolution of `{a}`, of the linear term, and of `{b}`"
+            below.append(note(words, a=linear, b=other))
+        return Statement(
+            "at `{b} = N {x}` and fixed `{x}`, up to an additive constant",
+            {"b": b, "x": x, "limit": self},
+            kind="growing limit",
+            about=f"{self.point.text}, {b}",
+            conditions=given,
+            by=Finding(Verdict.PROVED, REASON),
+            below=tuple(below),
+        )
+
+
+def growing_limits(derivation: Derivation, point: Point) -> Iterator[GrowingLimit]:
+    """Yield the limits of those outputs, with weights of their own, that have one of the kind."""
+    if point.side not in ("0", "oo") or point.rate is not None:
+        return
+    taken = taken_names(derivation.parameterization)
+    for piece in derivation.potential.pieces:
+        curve = piece.time_curve
+        if curve is None or len(piece.betas) > 1 or not all(e.is_infinite for e in curve.interval):
+            continue
+        try:
+            tropical = _tropical(piece, curve.in_exponentials, point)
+        except Undecided:
+            continue
+        if tropical is not None:
+            (b,) = piece.betas
+            x = Symbol(unused(f"x{b.name.removeprefix('beta')}", taken), real=True)
+            yield tropical.at(point, (b, x), (curve, piece.gradient[0]))
+
+
+@dataclass(frozen=True)
+class _Tropical:
+    """p, c, l and u; None of the last two where no exponential grows to that side."""
+
+    p: Expr
+    c: Expr
+    low: Expr | None
+    high: Expr | None
+    nonzero: tuple[Expr, ...]
+
+    def at(self, point: Point, beta: tuple[Symbol, Symbol], of: tuple[Curve, Expr]) -> GrowingLimit:
+        """Return the limit at beta = N x."""
+        (_, x), even, terms = beta, self.low == self.high, tuple[Expr, ...]()
+        size, sign = (sympy.Abs(x), sympy.sign(x)) if even else (x, sympy.S.One)
+        if even:
+            terms = (self.c * x**2 / (2 * self.p), self.c * self.high * size)
+        t = size / self.p if self.high is None else sympy.Min(self.high, size / self.p)
+        if self.low is not None and self.low != self.high:
+            t = sympy.Max(-self.low, t)
+        Q = self.c * (size * t - self.p * t**2 / 2)
+        N = sympy.log(1 / point.small)
+        return GrowingLimit(point, beta, N, Q, self.c * sign * t, self.nonzero, terms, *of)
+
+
+def _tropical(piece: Piece, curve: Curve, point: Point) -> _Tropical | None:
+    """Return what h and mu are at z = N zeta; None where they are of another kind."""
+    z, (mu,) = curve.parameter, piece.gradient
+    names = (s.name for s in (curve.beta.free_symbols | mu.free_symbols) - {z} if s.is_positive)
+    decide = point.decisions(names)
+    p, ends, nonzero = sympy.S.Zero, dict[int, Expr](), dict[Expr, None]()
+    for term in sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False)):
+        A, part = term.as_independent(z, as_Add=False)
+        k = part.exp / z if isinstance(part, sympy.exp) else sympy.S.Zero
+        expanded = point.expand(A, decide)
+        r = written(expanded.leading[0])
+        if part == z and expanded.leading == CONSTANT:
+            p += expanded.first
+        elif part == 1 and r >= 0:
+            continue
+        elif k.is_Rational and k != 0 and r.is_Rational and r > 0:
+            side = int(sympy.sign(k))
+            ends[side] = min(ends.get(side, sympy.oo), r / abs(k))
+            nonzero |= dict.fromkeys(_open(expanded.first))
+        else:
+            return None
+    line = mu.as_poly(z)
+    if line is None or line.degree() != 1 or not (ends and p.is_Rational and p > 0):
+        return None
+    c, rest = line.all_coeffs()
+    bounded = rest == 0 or point.expand(rest, decide).leading >= CONSTANT
+    if not (c.is_Rational and c > 0 and bounded):
+        return None
+    return _Tropical(p, c, ends.get(-1), ends.get(1), tuple(nonzero))
+
+
+def _open(coefficient: Expr) -> Iterator[Expr]:
+    """Yield the factors that may be 0."""
+    for factor in sympy.Mul.make_args(sympy.factor(coefficient)):
+        base = factor.as_base_exp()[0]
+        if not (base.is_number or base.is_positive):
+            yield base
