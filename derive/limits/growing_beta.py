@@ -133,27 +133,28 @@ def _tropical(piece: Piece, curve: Curve, point: Point) -> _Tropical | None:
     p, ends, nonzero = sympy.S.Zero, dict[int, Expr](), dict[Expr, None]()
     for term in sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False)):
         A, part = term.as_independent(z, as_Add=False)
-        k = part.exp / z if isinstance(part, sympy.exp) else sympy.S.Zero
         expanded = point.expand(A, decide)
-        r = written(expanded.leading[0])
         if part == z and expanded.leading == CONSTANT:
             p += expanded.first
-        elif part == 1 and r >= 0:
-            continue
-        elif k.is_Rational and k != 0 and r.is_Rational and r > 0:
-            side = int(sympy.sign(k))
-            ends[side] = min(ends.get(side, sympy.oo), r / abs(k))
+        elif (end := _threshold(part, z, written(expanded.leading[0]))) is not None:
+            side, height = end
+            ends[side] = min(ends.get(side, sympy.oo), height)
             nonzero |= dict.fromkeys(_open(expanded.first))
-        else:
+        elif part != 1 or expanded.leading < CONSTANT:
             return None
-    line = mu.as_poly(z)
-    if line is None or line.degree() != 1 or not (ends and p.is_Rational and p > 0):
-        return None
-    c, rest = line.all_coeffs()
-    bounded = rest == 0 or point.expand(rest, decide).leading >= CONSTANT
-    if not (c.is_Rational and c > 0 and bounded):
+    c, rest = mu.coeff(z), sympy.expand(mu - mu.coeff(z) * z)
+    bounded = rest == 0 or (not rest.has(z) and point.expand(rest, decide).leading >= CONSTANT)
+    if not (ends and bounded and all(x.is_Rational and x > 0 for x in (p, c))):
         return None
     return _Tropical(p, c, ends.get(-1), ends.get(1), tuple(nonzero))
+
+
+def _threshold(part: Expr, z: Symbol, r: Expr) -> tuple[int, Expr] | None:
+    """Return the sign of k of exp(k z), and r/|k|, beyond which that times e^r grows; or None."""
+    k = part.exp / z if isinstance(part, sympy.exp) else sympy.S.Zero
+    if not (k.is_Rational and k != 0 and r.is_Rational and r > 0):
+        return None
+    return (1 if k > 0 else -1), r / abs(k)
 
 
 def _open(coefficient: Expr) -> Iterator[Expr]:

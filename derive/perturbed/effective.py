@@ -13,9 +13,11 @@ from derive.model.parameterization import Parameterization
 from derive.perturbed.drift import Drift
 from derive.perturbed.followed import Followed, Leaf, gradient
 from derive.perturbed.record import Perturbation
+from derive.verdict import Verdict
 
 Effective = dict[Symbol, Expr]
 """Start symbols, each with what takes its place."""
+Row = tuple[Followed, Expr | None, Expr | None]
 
 
 def scaled_start(p: Parameterization, factors: Mapping[str, Expr]) -> tuple[tuple[str, Expr], ...]:
@@ -61,8 +63,11 @@ def effective_start(
             return None, None
         whole |= part
         left |= dict(zip(leaf.outputs, own, strict=False))
+    shift = tuple(left[i] for i in sorted(left))
     known = len(left) == sum(len(leaf.outputs) for leaf in leaves) > 0
-    return whole, tuple(left[i] for i in sorted(left)) if known else None
+    # a warp of Q and one of y may differ by a factor
+    alike = found.derivation.hessian.verdict is Verdict.PROVED or not any(shift)
+    return whole, shift if known and alike else None
 
 
 def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, tuple[Expr, ...]]:
@@ -72,19 +77,27 @@ def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, tuple[
     y, xi - y(0) of that start + y(0); nothing where one of them is not constant.
     """
     p, known = leaf.parameterization, leaf.notation.start_symbols
-    shifts = [_shift(found, leaf, y) for y in leaf.dual]
-    rows = [(y, _growth(p, y.function), xi) for y, xi in zip(leaf.dual, shifts, strict=True)]
+    rows = _duals(found, leaf)
     if not (leaf.complete and rows) or any(n != 0 and xi is None for _, n, xi in rows):
         return None, ()
-    ratios = {_of_law(found, leaf, law) for law in leaf.laws}
-    if not ratios:
-        by_dual = (sympy.exp(xi / n) for _, n, xi in rows if n and xi is not None)
-        ratios = {next(by_dual, sympy.S.One)}
+    ratios = {_of_law(found, leaf, law) for law in leaf.laws} or {_of_dual(rows)}
     if len(ratios) != 1 or (f := ratios.pop()) is None:
         return None, ()
     image = {known[name]: known[name] * f for name in p.start_symbols}
-    left = [None if xi is None else _left(leaf, y, xi, image) for y, _, xi in rows]
+    left = [_left(leaf, y, xi, image) for y, _, xi in rows]
     return image, tuple(x for x in left if x is not None) if None not in left else ()
+
+
+def _duals(found: Perturbation, leaf: Leaf) -> list[Row]:
+    """Return each dual coordinate with n of y(0) + n log f, and its xi."""
+    p = leaf.parameterization
+    return [(y, _growth(p, y.function), _shift(found, leaf, y)) for y in leaf.dual]
+
+
+def _of_dual(rows: Sequence[Row]) -> Expr:
+    """Return f with which the first y(0) + n log f is y(0) + xi."""
+    factors = (sympy.exp(xi / n) for _, n, xi in rows if n and xi is not None)
+    return next(factors, sympy.S.One)
 
 
 def _shift(found: Perturbation, leaf: Leaf, y: Followed) -> Expr | None:
@@ -93,11 +106,11 @@ def _shift(found: Perturbation, leaf: Leaf, y: Followed) -> Expr | None:
     return sympy.S.Zero if drift.still else _constant(found, leaf, drift)
 
 
-def _left(leaf: Leaf, y: Followed, xi: Expr, image: Effective) -> Expr | None:
-    """Return xi - y(0) of the start with these symbols + y(0); None where that is a pole."""
+def _left(leaf: Leaf, y: Followed, xi: Expr | None, image: Effective) -> Expr | None:
+    """Return xi - y(0) of the start with these symbols + y(0); None where one is not known."""
     p, f = leaf.parameterization, y.function
     logs = tuple((p.at_start(c), p.at_start(a)) for c, a in f.logs)
-    if any(a.is_zero() for _, a in logs):
+    if xi is None or any(a.is_zero() for _, a in logs):
         return None
     value = log_expr(LogFunction(p.at_start(f.rational), logs), leaf.notation.start_symbols)
     scale = next((x / s for s, x in image.items()), sympy.S.One)

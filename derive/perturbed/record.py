@@ -132,8 +132,6 @@ class Perturbation(Printable, Claims):
         Q, shift = self.derivation.potential.Q, self.shift or ()
         if (not self.start and self.shift is None) or self.effective is None or Q is None:
             return None
-        if any(shift) and self.derivation.hessian.verdict is not Verdict.PROVED:
-            return None  # a warp of Q and one of y may differ by a factor
         known = {s.name: x for s, x in self.effective.items()} | self._turned
         own = {s.name for s in self.derivation.beta} | known.keys()
         # An integral over K(b) has a start in K that no symbol shows.

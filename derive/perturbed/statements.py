@@ -208,31 +208,38 @@ def _sums_of_several(v: Perturbation) -> str:
 
 def _effective(v: Perturbation) -> Iterator[Statement]:
     """Yield the start of gradient flow with the laws at the end, and with y shifted by xi."""
-    left = any(v.shift or ())
+    left, xi = any(v.shift or ()), each("`{0}`", ((x,) for x in v.shift or ()))
     kept = v.effective is None or all(s == x for s, x in v.effective.items())
     if v.effective is None or (kept and not left):
         return
-    of = "`Q` of that start" if v.start else "`c_inf` is `c(0)`"
-    if v.shifted and not v.is_steered:
-        of = "`c_inf` is `c(0)`, and `y(0) + xi` is `y(0)`,"
-    if "step" in v.kinds:
-        of = "after one step `c` is `c(0)`"
-    end = "" if v.start else " of the start"
-    below: list[object] = []
-    if v.by == "decay, noise":
-        below.append(note("`kappa` and `S` in it: the time integrals of `k` and of `S`"))
-    if "momentum" in v.kinds and "step" not in v.kinds:
-        side = "`Delta_c`: the change of `c`, or of `log |c|` where that is given a side below"
-        below.append(note(side))
-    xi = each("`{0}`", ((x,) for x in v.shift or ()))
+    below: list[object] = [note(words) for words in _letters_of(v)]
     if left and not kept:
         below.append(note("`y(0) + xi` is `y(0)` of that start and {xi}", xi=xi))
     if v.Q is not None:
         below.append(Equations((("Q", v.Q),)))
     moved = each("`{0} -> {1}`", v.effective.items())
-    words = "`xi` is constant: {xi}" if kept else f"{of}{end}: {{moved}}"
+    words = "`xi` is constant: {xi}" if kept else f"{_of_start(v)}: {{moved}}"
     values = {"moved": moved, "xi": xi}
     yield Statement(words, values, kind="start of the end", below=tuple(below))
+
+
+def _of_start(v: Perturbation) -> str:
+    """Return what the effective start is that of."""
+    if v.start:
+        return "`Q` of that start"
+    if "step" in v.kinds:
+        return "after one step `c` is `c(0)` of the start"
+    if v.shifted and not v.is_steered:
+        return "`c_inf` is `c(0)`, and `y(0) + xi` is `y(0)`, of the start"
+    return "`c_inf` is `c(0)` of the start"
+
+
+def _letters_of(v: Perturbation) -> Iterator[str]:
+    """Yield what letters in the effective start are."""
+    if v.by == "decay, noise":
+        yield "`kappa` and `S` in it: the time integrals of `k` and of `S`"
+    if "momentum" in v.kinds and "step" not in v.kinds:
+        yield "`Delta_c`: the change of `c`, or of `log |c|` where that is given a side below"
 
 
 def _in_other_metric(v: Perturbation) -> Iterator[Statement]:

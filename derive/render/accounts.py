@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from operator import attrgetter, eq
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sympy import Symbol
@@ -12,13 +12,13 @@ from sympy import Symbol
 from derive.comparison import SCALE
 from derive.folder import read_table
 from derive.language import parse_expression
-from derive.limits.growing_beta import REASON
 from derive.limits.limit import Point
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
 from derive.render.derivation import setting
 from derive.render.document import Document, Kind, Part
+from derive.render.limits import parts_of_growing, parts_of_limits
 from derive.render.sections import entries, norms_of
 from derive.statement import (
     Equations,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from derive.explicit.regularize import BlockCounterpart, ExplicitCounterpart
     from derive.inverse.design import Coordinate, InverseDesign
     from derive.limits.find import Regimes
-    from derive.limits.limit import Limit
     from derive.limits.random_width import RandomWidth
     from derive.optimizers.optimizer import Optimizer, Optimizers
     from derive.optimizers.pushed import PushedDerivation
@@ -148,24 +147,12 @@ def tell_regimes(r: Regimes) -> Document:
         Part(F, setting(d)),
         Part("Start", start),
         Part("The regularizer", (OnPage(d.says("regularizer")),), kind="theorem"),
-        *_limits(r),
-        *_growing(r),
+        *parts_of_limits(r),
+        *parts_of_growing(r),
         Part("What is minimised", d.says("one row")),
         Part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
     )
     return of_derivation(d, parts, r.variable)
-
-
-def _growing(r: Regimes) -> Iterator[Part]:
-    """Yield limits at beta that grow, and what proves them."""
-    for found in r.growing:
-        b, x = found.beta
-        heading = tell("Limit `{at}` at `{b} = N {x}`", at=found.point, b=b, x=x)
-        yield Part(heading, (found.statement,), verdict=Verdict.PROVED)
-        slope = tell("`dQ/d{b}`", b=b)
-        curve = Equations(((b, found.curve.beta), (slope, found.gradient)))
-        tends = Equations(((tell("`(dQ/d{b})/N`", b=b), found.slope),), "->")
-        yield Part("", (note("along the flow"), curve, note(REASON), tends), kind="proof")
 
 
 def tell_comparison(c: Comparison) -> Document:
@@ -253,32 +240,7 @@ def tell_width(r: RandomWidth) -> Document:
     drawn = note("weights at the start: independent, `N(0, {s}^2)`", s=r.deviation)
     heading = tell("Regimes of the sum of `{k}` copies of `F`, from random starts", k=k)
     first = Part(heading, (Equations((("F", unit),)), drawn))
-    return Document((first, *claims_of(r, k=k), *_limits(r)))
-
-
-def _limits(r: Regimes | RandomWidth) -> Iterator[Part]:
-    """Yield where each limit is taken and what it is, and what proves that."""
-    for limit in r.limits:
-        claims = (s for s in r.statements if s.about == limit.point.text)
-        yield Part(tell("Limit `{at}`", at=limit.point), claims, verdict=limit.finding.verdict)
-        if limit.potential is not None and limit.unit is not None:
-            expansion = OnPage((*limit.finding.evidence, *_slopes(limit)))
-            yield Part("", (note("{why}", why=limit.finding), expansion), kind="proof")
-
-
-def _slopes(limit: Limit) -> Iterator[object]:
-    """Yield what the slopes of Q/N tend to on each side, whose integral is its limit."""
-    if limit.potential is None or limit.potential.Q is None or limit.potential.curve is not None:
-        return
-    above, below = limit.potential.gradient, limit.slopes_below
-    alike = all(map(eq, map(str, above), map(str, below))) and len(above) == len(below)
-    for sign, slopes in (("", above),) if alike else ((" > 0", above), (" < 0", below)):
-        pairs = zip(limit.coordinates, slopes, strict=False)
-        rows = tuple((tell("`(dQ/d{x})/N`", x=x), g) for x, g in pairs if g is not None)
-        if rows:
-            yield note("for fixed {at} one has", at=each(f"`{{0}}{sign}`", zip(limit.coordinates)))
-            yield Equations(rows, "->")
-    yield note("so `Q/N` tends to the integral of this")
+    return Document((first, *claims_of(r, k=k), *parts_of_limits(r)))
 
 
 def tell_explicit(found: ExplicitCounterpart) -> Document:
