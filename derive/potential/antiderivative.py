@@ -98,6 +98,14 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
         ways = (f, relation.with_values(f))
         return fewest([with_hyperbolic(relation.shorter(way)) for way in ways])
 
+    def angle(term: Expr) -> Expr:
+        rate, call = term.as_independent(x, as_Add=False)
+        with suppress(DeriveError):  # of what has a root that the field has not
+            if call.func is sympy.atan and relation.constants:
+                return rate * sympy.atan(shortest(exact(call.args[0])))
+        there = with_hyperbolic(relation.expr(beta0))
+        return sympy.expand_log(term.subs(x, there), force=True)
+
     terms = sympy.Add.make_args(expression)
     rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))
     total = shortest(exact(rest))
@@ -111,11 +119,8 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
         number, unit = rate.as_coeff_Mul()
         if unique and call.func is sympy.log and number.is_Rational and not call.has(sympy.Abs):
             rates.setdefault(unit, []).append((call.args[0], number))
-        elif call.func is sympy.atan and relation.constants:
-            total += rate * sympy.atan(shortest(exact(call.args[0])))
         else:
-            there = with_hyperbolic(relation.expr(beta0))
-            total += sympy.expand_log(term.subs(x, there), force=True)
+            total += angle(term)
     for unit, numbers in rates.items():
         for common, powers in joined(numbers):
             product = prod((exact(A) ** n for A, n in powers), start=relation.field.one)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import sympy
 from sympy import Expr, Symbol
 
+from derive.errors import InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.named_integrals import meanings
@@ -239,7 +240,14 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
         lambda: first_form(curves(), through_weights),
         lambda: _integral(warping, dual, notation),
     )
-    return [next(filter(None, (form() for form in tries)))]
+    return [next(filter(None, map(_proposed, tries)))]
+
+
+def _proposed(form: Callable[[], Form | None]) -> Form | None:
+    """Return a form; None where a function in it has no place in a field that it would need."""
+    with suppress(InputError):
+        return form()
+    return None
 
 
 def _integral(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> Form:

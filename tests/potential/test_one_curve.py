@@ -115,6 +115,13 @@ def test_a_composition_has_the_curve_of_what_it_is_of():
     assert abs(number(slope) - float(known)) < 1e-12
 
 
+def test_an_angle_with_a_root_of_a_number_is_written():
+    """Its value at the start, atan(sqrt(3) a_0/b_0), has a root that the field of the leaf has not."""
+    _, piece = derived(Row("2*b**3/(2*b**3 - a)"))
+    assert piece.kind == "algebraic"
+    assert piece.value.has(sympy.atan)
+
+
 @pytest.mark.parametrize("start", [{"a": "alpha", "b": "alpha"}, {"a": "0"}, {"a": "1", "b": "2"}])
 def test_a_start_of_its_own_leaves_no_integral(start):
     _, piece = derived(Row("a*b**3", options={"start": start}))
