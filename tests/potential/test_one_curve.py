@@ -116,7 +116,7 @@ def test_a_composition_has_the_curve_of_what_it_is_of():
 
 
 def test_an_angle_with_a_root_of_a_number_is_written():
-    """Its value at the start, atan(sqrt(3) a_0/b_0), has a root that the field of the leaf has not."""
+    """At the start, atan(sqrt(3) a_0/b_0), it has a root that the field of the leaf has not."""
     _, piece = derived(Row("2*b**3/(2*b**3 - a)"))
     assert piece.kind == "algebraic"
     assert piece.value.has(sympy.atan)
