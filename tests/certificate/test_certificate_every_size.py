@@ -17,6 +17,7 @@ MODELS = [
     ("gam*v/norm(v)", "v"),
     ("gam*v**3/norm(v)**3", "v"),
     ("gam*v**3/norm(v)**2", "v"),
+    ("gam*v/norm(v)**3", "v"),
     ("gam*v**k/norm(v)**k", "v"),
     ("v**k/norm(v)**k", "v:n-1"),
     ("v/(1 + sum(v))", "v"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 from collections.abc import Iterator
+from math import lcm
 
 from derive.certificate.checking import check
 from derive.certificate.checking.check import FORMAT, VERSION
@@ -131,12 +133,13 @@ class _Writer:
         """Add definitions of all calls."""
         space = EverySize(given, self.proof)
         found = Definitions(space, self.proof["definitions"], {*space.names, self.model.indexed})
+        texts = [to_text(self.model.at(self.model.output, e)) for e in "ijn"]
+        trees = [*map(tree_of, [*texts, *self.said]), *map(tree_of, self.sums.values())]
+        self._define_roots(found, [ast.unparse(tree) for tree in trees])
         field, third = self.entries.field_, self.model.entry("k")
         for g in field.generators:
             if g.kind != "parameter" and third not in repr(field.named(g.name)):
                 found.name(field.named(g.name).in_moduli())
-        texts = [to_text(self.model.at(self.model.output, e)) for e in "ijn"]
-        trees = [*map(tree_of, [*texts, *self.said]), *map(tree_of, self.sums.values())]
         for tree in trees:
             for part in (tree, *_summed(tree)):
                 for e in "ijn":
@@ -145,6 +148,20 @@ class _Writer:
                     named = _Renamed(self.model.indexed, entry).visit(named)
                     for call in calls_in([ast.unparse(named)]):
                         found.name(call)
+
+    def _define_roots(self, found: Definitions, texts: list[str]) -> None:
+        """Define the roots of a sum, where there are several, as powers of one root."""
+        for S in self.sums:
+            roots = {f"sqrt({S})": 2}
+            for call in (calls := [*calls_in(texts)]):
+                if power := re.fullmatch(rf"\({S}\)\*\*\(1/(\d+)\)", call):
+                    roots[call] = int(power[1])
+            used = {call: n for call, n in roots.items() if call in calls}
+            if len(used) > 1:
+                found.name(root := f"({S})**(1/{lcm(*used.values())})")
+                for call, n in used.items():
+                    if not found.knows(call):
+                        found.define({"of": call, "is": f"({root})**{lcm(*used.values()) // n}"})
 
 
 def _copied(node: ast.expr) -> ast.expr:
