@@ -124,7 +124,8 @@ DIGITS, LARGEST = 120, 10**5
 """Of the values, and the coefficients of the relations that are looked for."""
 ANGLES = ("sin", "cos", "atan")
 FUNCTIONS = {
-    **{name: getattr(mpmath, name) for name in ("exp", "log", "asinh", *ANGLES)},
+    **{name: getattr(mpmath, name) for name in ("exp", "asinh", *ANGLES)},
+    "log": lambda x: mpmath.log(abs(x)),  # as in a field
     "root": mpmath.root,
     "power": mpmath.power,
 }

@@ -83,3 +83,15 @@ def test_a_root_of_a_quotient_of_known_sign_is_itself(F):
     value = p.at_start(p.F[0]).at([])
     assert value > 0
     assert derive(p).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("start", [{"a": "-log(3)", "b": "-2"}, {"a": "-exp(1)", "b": "-log(3)"}])
+def test_logarithms_of_negative_numbers_are_of_their_moduli(start):
+    """log(a*b) is log|a| + log|b|: of -e that is 1, and no relation of numbers is left."""
+    p = Parameterization.parse(["log(a*b)"], start)
+    positive = {w: x.removeprefix("-") for w, x in start.items()}
+    same = Parameterization.parse(["log(a*b)"], positive)
+    d, other = derive(p), derive(same)
+    assert d.verdict is other.verdict is Verdict.PROVED
+    values = [x.potential.numeric().gradient([2.0])[0] for x in (d, other)]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)

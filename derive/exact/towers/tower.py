@@ -230,7 +230,7 @@ class Tower(Radicals):
         f = self.field.embed(f)
         if f"log({-f!r})" in self.field.positions:  # of one modulus
             return self.field.named(f"log({-f!r})")
-        g = self.generator_of(f)
+        g = self.generator_of(f) or self.generator_of(-f)
         if g is not None and g.kind == "exp":
             return self.field.embed(g.argument)
         if g is not None and g.kind == "power":
