@@ -100,7 +100,7 @@ def test_models_are_typed_with_their_options():
     done = run("compare", "square", "a*u1; a*u2 --start a=2", "u*v --rates v=eta", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     rows = json.loads(done.stdout)["models"]
-    assert [row["label"] for row in rows] == ["square", "2", "3"]
+    assert [row["label"] for row in rows] == ["square", "model 2", "model 3"]
     assert rows[1]["outputs"] == ["a*u1", "a*u2"]
     assert rows[1]["start"] == {"a": "2", "u1": "u1_0", "u2": "u2_0"}
     assert "eta" in rows[2]["K"][0][0]

@@ -131,7 +131,7 @@ def _named_model(number: int, text: str) -> tuple[str, ReadModel]:
     one = click.Command("MODEL", params=[*own], add_help_option=False)
     try:
         with one.make_context("MODEL", shlex.split(dashes + options)) as given:
-            return str(number), TypedModel(tuple(outputs.split(";")), **given.params).read()
+            return f"model {number}", TypedModel(tuple(outputs.split(";")), **given.params).read()
     except (ValueError, click.UsageError) as error:
         why = error.format_message() if isinstance(error, click.UsageError) else error
         raise InputError(f"{text:.60}: {why}") from None

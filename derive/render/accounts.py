@@ -259,7 +259,7 @@ def tell_explicit(found: ExplicitCounterpart) -> Document:
         *(section for block in found.blocks for section in _counterpart(found, block)),
         Part("Values, in balls", found.says("value")),
     )
-    return Document(parts, taken_names(p))
+    return Document(parts, taken_names(p), {v.norm: v.name for v in p.vectors})
 
 
 def _counterpart(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[Part]:

@@ -261,10 +261,15 @@ def _level_cost(w: WeightsProblem, cost: BlockCost) -> Statement:
     )
 
 
+def _exponent(power: Fraction) -> str:
+    """Return an exponent as one writes it, a quotient in brackets."""
+    return f"({power})" if power.denominator > 1 else f"{power}"
+
+
 def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
     """Yield what steepest descent on the weights tends to, and its margin problem in beta."""
     power = d.parameterization.geometry.steering.norm
-    least = f"sum_k |w_k|^({power})" if power else "max_k |w_k|"
+    least = f"sum_k |w_k|^{_exponent(power)}" if power else "max_k |w_k|"
     yield Statement(
         f"limit points of `w(t)/|w(t)|` are KKT points, in a generalised sense, of `min {least}`"
         " subject to `<x_i, F(w)> >= 1`",
@@ -277,7 +282,7 @@ def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
         yield Open("{why}", {"why": w.finding}, kind="steepest cost")
         return
     (b,) = d.beta
-    c = f"({(power or 1) / Fraction(str(w.degree))})"
+    c = _exponent((power or 1) / Fraction(str(w.degree)))
     words = f"`min {least}` subject to `F(w) = {{b}}` is `c |{{b}}|^{c}`, `c > 0`"
     among = f", among those `{'>=' if w.side > 0 else '<='} 0`" if w.side else ""
     yield Statement(

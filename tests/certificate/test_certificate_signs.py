@@ -19,6 +19,8 @@ CALLS = {
     "P": "(x**2 + 1)**a",
     "R": "x**(1/3)",
     "M": "log(x)",
+    "T": "atan(x)",
+    "N": "atan(1)",
 }
 GIVEN = (
     *((), ("x > 0",), ("x - 1 > 0",), ("x != 0",), ("y - x > 0",)),
@@ -70,6 +72,8 @@ SIGNS = {  # under each of these: "+", "-" nowhere 0, ">", "<" with zeros, "." n
     "L*x": ".+>..+....",
     "M*y": "..........",
     "M + 1": ".......+..",
+    "T": ".++..+....",
+    "-N": "----------",
     "P - 1": "..........",
     "E + L": "++++++++++",
     "(E - 1)/y": ".....+....",
@@ -92,7 +96,7 @@ def conditions(*texts):
 def value(text, x, y):
     """Return a formula at a point, or None; the only road here that knows what a call is."""
     names = {"x": x, "y": y, "a": 2, "b": 3, "exp": math.exp, "sqrt": math.sqrt, "cos": math.cos}
-    names |= {"log": lambda u: math.log(abs(u))}
+    names |= {"log": lambda u: math.log(abs(u)), "atan": math.atan}
     try:
         names |= {name: eval(call, names) for name, call in CALLS.items() if name in text}
         found = eval(text, names)

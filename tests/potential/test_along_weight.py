@@ -399,6 +399,13 @@ def test_the_certificate_has_the_weight_and_refuses_others(output, broken):
     assert_rejected(record)
 
 
+def test_a_number_asks_nothing_of_the_start():
+    """The pi before an erf is 4 atan(1), which is positive."""
+    record = json.loads(certified_once("exp(u)*v"))
+    assert record["potential"]["pieces"][0]["assumptions"] == []
+    assert not check_text(json.dumps(record)).open
+
+
 def test_logarithms_of_numbers_with_roots_are_compared_in_no_time():
     """log((3 + sqrt(3))/(3 - sqrt(3))) is log(2 + sqrt(3)), which SymPy is long in seeing."""
     d = derive_once("w**3 - w", {"w": "-1"})

@@ -113,6 +113,18 @@ def test_a_condition_on_logarithms_of_absolute_values_is_told():
     assert "Abs(" not in text
 
 
+@pytest.mark.parametrize(("p", "least"), [("3", "sum_k |w_k|^3 "), ("4/3", "sum_k |w_k|^(4/3) ")])
+def test_an_exponent_has_brackets_where_it_is_a_quotient(p, least):
+    text = " ".join(margins(derive_once("u*v", steepest=p)).to_text().split())
+    assert least in text
+
+
+def test_a_length_is_written_as_that_of_its_vector():
+    text = explicit_counterpart(Parameterization.parse(["a*u"], {"u": 0}, vectors=["u"])).to_text()
+    assert "|u|" in text
+    assert "norm_u" not in text
+
+
 def test_rates_by_signs_of_weights_say_which_are_positive():
     found = margins(derive_once("u*v", steepest="oo"))
     text = " ".join(found.to_text().split())

@@ -148,14 +148,15 @@ class Conditions:
     def _of_name(self, k: int) -> Sign:
         """Return what is shown of a name or call: exponentials and powers are positive.
 
-        A logarithm has the sign of u^2 - 1.
+        A logarithm, of |u|, has the sign of u^2 - 1; asinh and atan have that of u.
         """
         call, symbol = self.space.call_at(k), self.space.symbols[k].top
         if call and call.kind in ("exp", "power"):
             return Sign(1, list)
         given, others = self.signs.get(str(symbol), 0), self.others
-        if call and call.kind == "log":
-            found = self._of_function(call.argument**2 - 1)
+        if call and call.kind in ("log", "asinh", "atan"):
+            u = call.argument
+            found = self._of_function(u**2 - 1 if call.kind == "log" else u)
             return Sign(found.value or given, found.zeros)
         return Sign(given, lambda: [symbol] * (str(symbol) not in others))
 
