@@ -24,6 +24,8 @@ PROVED = [
     ("exp(v**2)/sum(exp(v**2))", "v", "sum(beta_i*Ei(-v_i**2)/4)"),
     ("gam*v/norm(v)", "v", "sqrt(2)*sqrt(pi)*c*erfi(sqrt(2)*s/(2*sqrt(c)))/2"),
     ("gam*v**3/norm(v)**3", "v", "-sqrt(6)*sqrt(pi)*erf(sqrt(6)*s/(2*sqrt(c)))/18"),
+    ("gam*v/norm(v)**2", "v", "(s*sqrt(s**2 + 1)/2 + asinh(s)/2)/sqrt(c)"),
+    ("gam*v**3/norm(v)**4", "v", "-c**(3/2)*s/(3*sqrt(s**2 + 1))"),
     ("exp(v)/(1 + sum(exp(v)))", "v", "-G*(n - n*log(G) + sum(log(beta_i)))"),
     ("v**p/(1 + sum(v**p))", "v", "G**(1 - 2/p)*sum(beta_i**(2/p))/(4 - 2*p)"),
     (

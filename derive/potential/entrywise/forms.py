@@ -415,16 +415,33 @@ class _Builder:
         elif self.law is not None:
             s, slope, rows = s.subs(at.S, at.c), slope.subs(at.S, at.c), ((at.c, self.law),)
         for image in _inverses(s, x, at.s):
-            proposed = sympy.powsimp(sympy.powdenest(slope.subs(x, image), force=True))
+            proposed = _cancelled(slope.subs(x, image))
+            proposed = sympy.powsimp(sympy.powdenest(proposed, force=True))
             proposed = sympy.expand_log(proposed, force=True)
-            inverse = same(s.subs(x, image), at.s, at.positive, at.s)
-            if inverse and same(proposed.subs(at.s, s), slope, at.positive, x):
+            n = 2 if _is_root(s) else 1
+            there = sympy.cancel(s**n).subs(x, image)
+            inverse = same(there, at.s**n, at.positive, at.s)
+            if inverse and same(_cancelled(proposed.subs(at.s, s)), slope, at.positive, x):
                 return self.of(head, rows, s=of_beta, slope=proposed)
         return self.of(head, (*rows, (s, at.s)), s=of_beta, slope=slope, follows=(x,))
 
 
+def _cancelled(e: Expr) -> Expr:
+    """Return an expression with what is under roots, or in logarithms, in lowest terms."""
+    return e.replace(
+        lambda x: (x.is_Pow and not x.exp.is_Integer) or isinstance(x, sympy.log),
+        lambda x: x.func(sympy.factor(sympy.cancel(x.args[0])), *x.args[1:]),
+    )
+
+
+def _is_root(s: Expr) -> bool:
+    """Tell whether an expression is a product of square roots, and of what is positive."""
+    parts = (f.as_base_exp() for f in sympy.Mul.make_args(s))
+    return all(base.is_positive or abs(e) == sympy.S.Half for base, e in parts)
+
+
 def _inverses(s: Expr, x: Symbol, value: Symbol) -> Iterator[Expr]:
-    """Yield what x may be where s(x) is the value, for s a power of x or linear in it."""
+    """Yield what x may be where s(x) is the value, for s a power of x, or s or s^2 one over one."""
     slope = sympy.simplify(sympy.diff(s, x))
     power = sympy.simplify(x * slope / s)
     if slope != 0 and not power.has(x):
@@ -432,6 +449,11 @@ def _inverses(s: Expr, x: Symbol, value: Symbol) -> Iterator[Expr]:
         yield sympy.powdenest((value / factor) ** (1 / power), force=True)
     if slope != 0 and not slope.has(x):
         yield (value - s.subs(x, 0)) / slope
+    top, bottom = sympy.fraction(sympy.cancel(s**2))
+    if top.is_polynomial(x) and bottom.is_polynomial(x):
+        equation = sympy.Poly(top - value**2 * bottom, x)
+        if equation.degree() == 1:
+            yield sympy.factor(-equation.nth(0) / equation.nth(1))
 
 
 def find_entrywise_potential(dual: EntrywiseDual) -> EntrywisePotential:

@@ -49,7 +49,9 @@ class EntrywiseNotation:
         self.c, self.s, self.G = (Symbol(unused(x, self.taken), positive=True) for x in "csG")
         factors = find_factors(entries)
         if factors is not None and model.scalars and not factors.D.is_zero():
-            self.c = Symbol(self.c.name, real=True)  # a difference of squares
+            rate = factors.speed * factors.D / factors.G  # of S by that of the single weight
+            summed = rate.is_constant() and rate.value() < 0 and self.S.is_positive
+            self.c = Symbol(self.c.name, **_assumed(summed))  # else a difference of squares
 
     @property
     def constants(self) -> tuple[Symbol, ...]:
