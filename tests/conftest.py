@@ -9,6 +9,7 @@ import flint
 import hypothesis
 import mpmath
 import pytest
+from hypothesis import is_hypothesis_test
 
 # Before NumPy is loaded: tests run side by side, each on a core of its own.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -22,13 +23,16 @@ from tests.published import derive_once
 # A busy machine makes an example late, and not wrong.
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
+FEWEST = 6
+"""Examples that are drawn at least."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leave to ``-m slow`` all but each n-th case of a test that is marked every(n).
 
-    And what runs no line that others do not, unless that is what is looked for.
+    And what runs no line that others do not, unless that is what is looked for. Where slow tests
+    are left out, a quarter is drawn of the examples that hypothesis is asked for.
     """
     cases = Counter()
     known = any(isinstance(plugin, Lines) for plugin in config.pluginmanager.get_plugins())
@@ -38,6 +42,11 @@ def pytest_collection_modifyitems(config, items):
         if (every and cases[name] % every.args[0]) or item.nodeid in listed:
             item.add_marker(pytest.mark.slow)
         cases[name] += 1
+    if "not slow" in config.option.markexpr:
+        for test in filter(is_hypothesis_test, {getattr(item, "obj", None) for item in items}):
+            asked = test._hypothesis_internal_use_settings
+            drawn = min(asked.max_examples, max(FEWEST, asked.max_examples // 4))
+            test._hypothesis_internal_use_settings = hypothesis.settings(asked, max_examples=drawn)
 
 
 def pytest_collection_finish():

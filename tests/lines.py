@@ -1,33 +1,44 @@
-"""Which tests run no line of the library that others do not: python -m tests.lines tests/ROOM ...
+"""Which tests run no line of the library that others do not: python -m tests.lines tests docs
 
-They are written to ``repeated.txt``, and left to ``pytest -m slow``, but for those that are quick,
-that run other processes, and for controls: what has to be refused, refuted or told apart stays,
-whatever lines it runs. Each room is looked at by itself, so that its tests stand alone. Needs
-Python 3.12, which tells once a test that a line is run.
+They are written to ``repeated.txt``, and left to ``pytest -m slow``, but for those that are quick.
+Of controls (what has to be refused, refuted or told apart), of tests that run other processes and
+of tests of what proofs rest on, one row at least stays. What a test runs of its own room other
+tests of this room have to run, and what it runs elsewhere any test. What tests derive together
+counts as run, and as paid for, by each. Needs Python 3.12, which tells once a test that a line is
+run. ``tests/ROOM`` looks at a room by itself.
 """
 
 import ast
+import functools
 import gc
 import importlib
 import pkgutil
 import re
 import sys
+import tempfile
 import time
+from array import array
 from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType
 
 import pytest
 
+from tests import published
+
 ROOT = Path(__file__).parent.parent
 LISTED = Path(__file__).with_name("repeated.txt")
-SECONDS = 0.2
+SECONDS = 0.1
 CONTROL = re.compile(
     r"raises\(|refus|refut|Refuted|REFUTED|complaint|wrong|false|forg|broken|tamper|apart|isnan|hostile"
     r"|never|nothing|no_|not_|seen|subprocess|printed_by|Popen|shell\(|> 1e-|!= |assert not"
 )
 """In the source of a test: what is refused, differs, or runs elsewhere."""
+PROOFS = "exact weights potential certificate numerics/integrator properties witnesses test_"
+"""Where tests of what proofs rest on are, and of what is true of all models."""
+WHOLE = tuple(f"tests/{x}" for x in PROOFS.split())
 LIBRARY = tuple(f"{ROOT / name}/" for name in ("derive", "numerics"))
 TOOL = 3
 
@@ -49,11 +60,53 @@ def repeated():
     return {*LISTED.read_text(encoding="utf-8").splitlines()}
 
 
+@dataclass
+class Run:
+    """What runs: how long by itself, which lines, and what it uses that is derived once."""
+
+    seconds: float = 0.0
+    lines: set[int] | array = field(default_factory=set)
+    used: set[tuple[object, ...]] = field(default_factory=set)
+
+
 class Lines:
     """A plugin that notes what each test takes, and which lines it runs."""
 
     def __init__(self):
-        self.tests, self.ran = {}, set()
+        self.tests, self.kept, self.numbers, self.run = {}, {}, {}, Run()
+        folder = Path(tempfile.mkdtemp())
+        published._folder = lambda: folder  # nothing is known from an earlier time
+        for name in ("_derived", "_certified", "regimes_once"):
+            setattr(published, name, self._shared(name, getattr(published, name)))
+
+    def _shared(self, name, find):
+        """Return a function of which is noted what it takes the first time."""
+
+        @functools.wraps(find)
+        def found(*given):
+            key = name, *given
+            if key not in self.kept:
+                outer, begun = self.run, self._begin()
+                find(*given)
+                self.kept[key] = self._end(begun)
+                outer.seconds -= time.process_time() - begun
+                self.run = outer
+            self.run.lines.update(self.kept[key].lines)
+            self.run.used |= {key, *self.kept[key].used}
+            return find(*given)
+
+        return found
+
+    def _begin(self):
+        self.run = Run()
+        sys.monitoring.restart_events()
+        return time.process_time()
+
+    def _end(self, begun):
+        self.run.seconds += time.process_time() - begun
+        self.run.lines = array("I", self.run.lines)
+        sys.monitoring.restart_events()
+        return self.run
 
     def _arm(self, code):
         if code.co_filename.startswith(LIBRARY):
@@ -62,8 +115,9 @@ class Lines:
                 if isinstance(inner, CodeType):
                     self._arm(inner)
 
-    def _run(self, code, number):
-        self.ran.add((code.co_filename, number))
+    def _ran(self, code, number):
+        line = code.co_filename, number
+        self.run.lines.add(self.numbers.setdefault(line, len(self.numbers)))
         return sys.monitoring.DISABLE
 
     @pytest.hookimpl(tryfirst=True)
@@ -75,7 +129,7 @@ class Lines:
                     importlib.import_module(module.name)
         gc.unfreeze()
         sys.monitoring.use_tool_id(TOOL, "lines")
-        sys.monitoring.register_callback(TOOL, sys.monitoring.events.LINE, self._run)
+        sys.monitoring.register_callback(TOOL, sys.monitoring.events.LINE, self._ran)
         for function in gc.get_objects():
             if isinstance(function, FunctionType):
                 self._arm(function.__code__)
@@ -83,27 +137,56 @@ class Lines:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item):
         """Note the lines of a test with what it sets up."""
-        self.ran = set()
-        sys.monitoring.restart_events()
-        begun = time.process_time()
+        begun = self._begin()
         result = yield
-        self.tests[item.nodeid] = time.process_time() - begun, self.ran
+        self.tests[item.nodeid] = self._end(begun)
         return result
 
 
-FORMS = "tests/potential/"
-"""Whose tests hold the forms of Q, which may change where no line does: they stay."""
+def home(name):
+    """Return where the code is whose tests a test is among."""
+    room, *below = Path(name.partition("::")[0]).parts[1:-1] or ("",)
+    return f"{ROOT}/{f'numerics/{below[0]}' if room == 'numerics' and below else f'derive/{room}'}/"
 
 
-def choose(tests):
-    """Yield the tests that run nothing alone, those that take longest first."""
-    tests = {name: test for name, test in tests.items() if not name.startswith(FORMS)}
-    runs = Counter(line for _, lines in tests.values() for line in lines)
-    for name, (seconds, lines) in sorted(tests.items(), key=lambda test: -test[1][0]):
-        alone = seconds <= SECONDS or any(runs[line] == 1 for line in lines)
-        if not alone and lines and not CONTROL.search(source(name)):
-            runs.subtract(lines)
+def choose(tests, kept, lines):
+    """Yield the tests that run nothing alone, those that take longest first.
+
+    A line counts once for all tests, and once more for those of its own room.
+    """
+    rows = Counter(name.partition("[")[0] for name in tests)
+    users = Counter(key for run in tests.values() for key in run.used)
+    rooms = {room: {*_of(room, lines)} for room in map(home, tests)}
+    count = Counter()
+
+    def runs(name):
+        own = rooms[home(name)]
+        for n in tests[name].lines:
+            yield n
+            if n in own:
+                yield -1 - n
+
+    def seconds(name):
+        shares = (kept[key].seconds / users[key] for key in tests[name].used)
+        return sum(shares, tests[name].seconds)
+
+    for name in tests:
+        count.update(runs(name))
+    for name in sorted((n for n in tests if ".py::" in n), key=seconds, reverse=True):
+        test = name.partition("[")[0]
+        if seconds(name) <= SECONDS or not tests[name].lines:
+            continue
+        last = rows[test] == 1 and (name.startswith(WHOLE) or CONTROL.search(source(name)))
+        if not last and all(count[line] > 1 for line in runs(name)):
             yield name
+            count.subtract(runs(name))
+            users.subtract(tests[name].used)
+            rows[test] -= 1
+
+
+def _of(room, lines):
+    """Return the lines of a room."""
+    return (n for (path, _), n in lines.items() if path.startswith(room))
 
 
 def main(rooms):
@@ -111,9 +194,7 @@ def main(rooms):
     lines = Lines()
     pytest.main(["-n", "0", "-o", "filterwarnings=default", *rooms], [lines])
     rest = {name for name in repeated() if not name.startswith(tuple(rooms))}
-    for room in rooms:
-        own = {name: test for name, test in lines.tests.items() if name.startswith(room)}
-        rest |= {*choose(own)}
+    rest |= {*choose(lines.tests, lines.kept, lines.numbers)}
     LISTED.write_text("\n".join(sorted(rest)) + "\n", encoding="utf-8")
 
 

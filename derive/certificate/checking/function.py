@@ -41,6 +41,7 @@ class Ring:
         self.slopes: list[list[Function]] = []
         self.relations: list[tuple[fmpz_mpoly, int]] = []
         self.divisors: dict[str, fmpz_mpoly] = {}
+        self.factored: dict[str, tuple[fmpz, list[tuple[fmpz_mpoly, int]]]] = {}
 
     def number(self, x: Number) -> Function:
         """Return a rational number as a function."""
@@ -63,6 +64,13 @@ class Ring:
     def identity(self, size: int) -> Table:
         """Return the identity matrix."""
         return [[self.number(int(i == j)) for j in range(size)] for i in range(size)]
+
+    def factor(self, polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, int]]]:
+        """Return the content of a polynomial and its irreducible factors, which are kept."""
+        if (key := str(polynomial)) not in self.factored:
+            content, parts = polynomial.factor()
+            self.factored[key] = content, [(p, int(n)) for p, n in parts]
+        return self.factored[key]
 
     def reduce(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
         """Return the remainder of a polynomial by all relations, the last first."""

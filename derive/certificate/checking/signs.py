@@ -90,7 +90,7 @@ class Conditions:
 
     def sign_anywhere(self, f: Function, of: Callable[[fmpz_mpoly], Sign] | None = None) -> int:
         """Return the sign that a function has wherever it is not 0, by those of its factors."""
-        content = f.top.factor()[0] * f.bottom.factor()[0]
+        content = math.prod(f.ring.factor(side)[0] for side in (f.top, f.bottom))
         signs = ((of or self.of)(p).value for p, n in factors(f) if n % 2)
         return math.prod(signs, start=sign(fmpq(content)))
 
@@ -199,12 +199,12 @@ class Conditions:
 
     def move(self, K: Function) -> None:
         """Take that K is not 0 at w_0, without which beta does not move from there."""
-        self.others |= {str(p) for p, _ in self.space.near_start(K).top.factor()[1]}
+        self.others |= {str(p) for p, _ in self.space.factor(self.space.near_start(K).top)[1]}
 
     def _is_given(self, p: fmpz_mpoly) -> bool:
         """Tell whether p is said not to be 0, or what it is a factor of with its conjugate."""
         norms = [p, *(norm.top for _, norm in self.space.conjugates(p))]
-        return any(all(str(q) in self.others for q, _ in n.factor()[1]) for n in norms)
+        return any(all(str(q) in self.others for q, _ in self.space.factor(n)[1]) for n in norms)
 
     def _factors_at_start(self, f: Function) -> Iterator[tuple[fmpz_mpoly, int]]:
         near = self.space.near_start(f)
@@ -281,7 +281,7 @@ def bounds(p: fmpz_mpoly, q: fmpz_mpoly) -> bool:
 def factors(f: Function) -> Iterator[tuple[fmpz_mpoly, int]]:
     """Yield the irreducible factors of a quotient with their multiplicities."""
     for side in (f.top, f.bottom):
-        yield from ((p, int(n)) for p, n in side.factor()[1])
+        yield from f.ring.factor(side)[1]
 
 
 class Kept:
@@ -345,7 +345,7 @@ class Kept:
 
     def _is_finite(self, f: Function) -> bool:
         """Tell whether a function stays finite: its denominator is not 0, and its calls are."""
-        apart = all(self._holds(p) for p, _ in f.bottom.factor()[1])
+        apart = all(self._holds(p) for p, _ in self.space.factor(f.bottom)[1])
         return apart and all(map(self._is_call_finite, self.space.calls_in(f)))
 
     def _is_call_finite(self, call: Call) -> bool:
@@ -369,8 +369,8 @@ class Kept:
         for side, other in sides:
             if not (side % p).is_zero() or not self._is_finite(of(side / p)):
                 continue
-            rests = [self._where(p, q) for q, _ in other.factor()[1]]
-            parts = [q for r in rests for q, _ in r.factor()[1]]
+            rests = [self._where(p, q) for q, _ in self.space.factor(other)[1]]
+            parts = [q for r in rests for q, _ in self.space.factor(r)[1]]
             if not any(r.is_zero() for r in rests) and all(map(self._holds, parts)):
                 self.from_start += [q for q in parts if str(q) not in self.shown]
                 return True
