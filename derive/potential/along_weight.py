@@ -384,7 +384,8 @@ class _AlongWeight:
     def constants(self) -> tuple[tuple[Symbol, Expr], ...]:
         """Return the values of the laws."""
         return tuple(
-            (symbol, self.value(law.rational) + self.logs(law)) for symbol, law in self.leaf.laws
+            (symbol, with_hyperbolic(self.value(law.rational)) + self.logs(law))
+            for symbol, law in self.leaf.laws
         )
 
     def logs(self, law: LogFunction) -> Expr:
@@ -446,7 +447,8 @@ class _AlongWeight:
         """Return a function of t in the shortest way to write it that is proved equal."""
         whole = self.expr(f)
         factored = self.positive(sympy.powsimp(to_factored_expr(f, self.symbols), combine="exp"))
-        others = (*others, with_hyperbolic(whole))
+        spread = sympy.powsimp(sympy.expand(whole), combine="exp")
+        others = (*others, with_hyperbolic(whole), with_hyperbolic(spread))
         return fewest([whole, factored, *(e for e in others if self.decide.vanishes(e - whole))])
 
     def written(self, R: LogFunction) -> Expr | None:
