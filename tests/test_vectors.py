@@ -232,7 +232,7 @@ def test_names_of_the_user_are_kept():
 @pytest.mark.parametrize(
     ("phi", "note"),
     [
-        ("a + norm_u**2", r"$\psi(s) = \lVert u \rVert e^{- 2 a}$ where the curve "
+        ("a + norm_u**2", r"$\psi(s) = \lVert u \rVert \, e^{- 2 a}$ where the curve "
          r"$(a, \lVert u \rVert)' = \nabla s$ from the start has "),
         ("c*norm_u", r"with $\psi = \mathrm{d}q/\mathrm{d}s$."),
         ("a**2*b + norm_u**2", r"$T = \varphi^{2}$ and $R = \lvert \nabla s\rvert^{2}$ where "),

@@ -185,6 +185,7 @@ SKIPS = {
 """Sums with a linear term, and their limits at beta = N x; t, u, v, w are the slopes there."""
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SKIPS)
 def test_beside_a_linear_term_small_starts_have_hubers_function(name):
     outputs, start, Q, nonzero = SKIPS[name]

@@ -71,6 +71,7 @@ def test_margins_of_steepest_descent(outputs, norm, beta):
         assert WITNESSES[s.kind](m, s, random.Random(1)) > 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("F", "side"), [("w**2", 1), ("-u**2*v**4", -1), ("w**2 + w", 0)])
 def test_of_one_sign_the_margin_is_that_among_its_beta(F, side):
     """It has no norm that data could be put to; of a sum of degrees nothing is said."""
