@@ -25,11 +25,13 @@ from derive.roads.published import Ansatz
 from derive.roads.road import Road, ask_road, find_roads
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Verdict, conclude
+from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import (
     ConservedQuantities,
     LieStructure,
     find_conserved,
     find_lie_structure,
+    with_logarithm,
 )
 from derive.weights.hessian import (
     Dependence,
@@ -345,6 +347,12 @@ def _joined(moving: Parameterization, blocks: tuple[Block, ...]) -> Derivation:
     return Derivation(moving, blocks, Decision(hessian), Decision(warping, g), potential)
 
 
+def _with_logarithm(conserved: ConservedQuantities) -> ConservedQuantities:
+    """Return the laws of a block, of one output with one that has logarithms where one is left."""
+    missing = len(conserved.laws) == conserved.bound - 1 and conserved.parameterization.d == 1
+    return with_logarithm(conserved, logarithmic_law(conserved)) if missing else conserved
+
+
 def _decide_block(notation: Notation, direction: Direction | None, stage: Stages) -> Block:
     """Return a block with whether there is a Q, by an integral, or why there is none."""
     p, group = notation.parameterization, notation.block
@@ -356,7 +364,7 @@ def _decide_block(notation: Notation, direction: Direction | None, stage: Stages
     )
     conserved = stage(
         "conserved quantities",
-        lambda: find_conserved(lie),
+        lambda: _with_logarithm(find_conserved(lie)),
         lambda late: ConservedQuantities(lie, (), block.p - lie.dimension, late, ()),
     )
     metric = stage(

@@ -14,11 +14,21 @@ from sympy import Expr, Symbol
 from derive.clock import LATE
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.families import normalized
+from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.matrix import inverse
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
-from derive.model.notation import Constant, Notation, rational, to_expr, to_shorter_expr
+from derive.model.notation import (
+    Constant,
+    Images,
+    Notation,
+    log_expr,
+    positive_generators,
+    rational,
+    to_expr,
+    to_shorter_expr,
+)
 from derive.model.parameterization import Parameterization
 from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
@@ -103,6 +113,9 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
         for law in block.conserved.laws:
             laws.append(with_hyperbolic(to_expr(law, notation.weights)))
             values.append(_value_at_start(p, law, notation))
+        if (more := block.conserved.logarithmic) is not None:
+            laws.append(with_hyperbolic(law_in_logarithms(p, more, notation.weights)))
+            values.append(_logarithmic_value(p, more, notation))
     bound = sum(block.conserved.bound for block in blocks)
     findings = tuple(block.conserved.completeness for block in blocks)
     evidence = tuple(e for f in findings for e in f.evidence)
@@ -110,6 +123,28 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     reason = "; ".join([f"independent laws found: {len(laws)}; at most {bound} exist", *late[:1]])
     found = Finding(conclude(findings), reason, evidence)
     return Conserved(tuple(laws), tuple(values), bound, found)
+
+
+def law_in_logarithms(p: Parameterization, law: LogFunction, symbols: Images) -> Expr:
+    """Return a law with logarithms, without a modulus of what is positive."""
+    known, field = Signs(p.nonnegative | positive_generators(p.field)), p.field
+    total = to_expr(law.rational, symbols)
+    for c, A in law.logs:
+        inside = to_expr(A, symbols)
+        modulus = inside if known.is_positive(field.embed(A)) else sympy.Abs(inside)
+        total += to_expr(c, symbols) * sympy.log(modulus)
+    return total
+
+
+def _logarithmic_value(p: Parameterization, law: LogFunction, notation: Notation) -> Expr | None:
+    try:
+        at = [(p.at_start(c), p.at_start(A)) for c, A in law.logs]
+        start = LogFunction(p.at_start(law.rational), tuple(at))
+    except ZeroDivisionError:
+        return None
+    if any(A.is_zero() for _, A in at):
+        return None
+    return with_hyperbolic(log_expr(start, notation.start_symbols))
 
 
 def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:

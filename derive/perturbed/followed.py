@@ -240,7 +240,9 @@ def follow(blocks: Sequence[Block], process: str) -> tuple[Leaf, ...]:
             for k, law in enumerate(rational, first)
         )
         y, g = _dual(notation, p, dual, rational)
-        complete = block.conserved.verdict is Verdict.PROVED
+        # of a law with logarithms no drift is followed
+        known = block.conserved.logarithmic is None
+        complete = known and block.conserved.verdict is Verdict.PROVED
         leaf = Leaf(block.outputs, notation, p, laws, y, g, complete)
         found.append(replace(leaf, chart=block.potential.chart, process=process))
     return tuple(found)

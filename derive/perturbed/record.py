@@ -102,7 +102,8 @@ class Perturbation(Printable, Claims):
         if d.warping.verdict is Verdict.REFUTED:
             return Verdict.REFUTED
         outputs = 2 if d.direction else len(d.beta)
-        on_leaf = d.conserved.verdict is Verdict.PROVED
+        followed = all(block.conserved.logarithmic is None for block in d.blocks)
+        on_leaf = followed and d.conserved.verdict is Verdict.PROVED
         told = bool(self.start) or (on_leaf and len(self.of_dual) == outputs)
         return Verdict.PROVED if told else Verdict.UNDECIDED
 

@@ -12,11 +12,13 @@ from sympy import Expr, Integral, Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
+from derive.exact.linear.families import LogFunction
+from derive.joint import law_in_logarithms
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.model.direction import Direction
 from derive.model.labels import pair, predictor
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Piece, Root, said_of, trimmed
@@ -42,10 +44,11 @@ Row: TypeAlias = tuple[object, object]
 def named_laws(d: Derivation) -> Iterator[tuple[Symbol, Expr]]:
     """Yield each conserved quantity with its name."""
     for block in d.blocks:
-        laws, notation = block.conserved.laws, block.notation
+        found, notation = block.conserved, block.notation
+        laws = [*map(LogFunction, found.laws), *filter(None, [found.logarithmic])]
         for i, law in enumerate(laws, 1):
             name = notation.fresh(f"delta{i}" if len(laws) > 1 else "delta")
-            yield name, to_expr(law, notation.weights)
+            yield name, law_in_logarithms(block.parameterization, law, notation.weights)
 
 
 def outputs(p: Parameterization) -> Iterator[object]:
@@ -124,7 +127,8 @@ def what_stays(d: Derivation) -> Iterator[Sentence]:
 
 def completeness(d: Derivation, block: Block) -> Iterator[Sentence]:
     """Yield which brackets of gradients are independent, and what follows for the laws."""
-    words, laws = block.lie.words, block.conserved.laws
+    words, found = block.lie.words, block.conserved
+    laws = found.laws or found.logarithmic
     if block.lie.point is None:
         return
     so = ", so all other conserved quantities are functions of these (Marcotte et al. 2024)"

@@ -61,6 +61,10 @@ def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
     Of one output f_k and P_j are functions of one weight each, as where dw_i/dw_j is a quotient of
     functions of w_i and w_j; else weights, and polynomials that the flow cannot cross.
     """
+    return conserved.logarithmic or _find_logarithmic_law(conserved)
+
+
+def _find_logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
     p = conserved.parameterization
     zero, one = p.field.zero, p.field.one
     alone, arguments = [*p.w], [*conserved.darboux, *p.w]

@@ -279,6 +279,7 @@ class ConservedQuantities:
         bound: at most this many independent ones exist, p - dim Lie.
         completeness: PROVED when ``len(laws) == bound``.
         darboux: polynomials whose zero set the flow cannot cross.
+        logarithmic: one more of one output, a sum of logarithms and functions of a weight each.
     """
 
     lie: LieStructure
@@ -286,6 +287,7 @@ class ConservedQuantities:
     bound: int
     completeness: Finding
     darboux: tuple[RationalFunction, ...]
+    logarithmic: LogFunction | None = None
 
     @property
     def parameterization(self) -> Parameterization:
@@ -337,7 +339,8 @@ def find_conserved(lie: LieStructure) -> ConservedQuantities:
                 gradients.append(gradient)
             if len(laws) == bound:
                 break
-    return ConservedQuantities(lie, tuple(laws), bound, _completeness(p, laws, bound), darboux)
+    complete = _completeness(p, [*map(LogFunction, laws)], bound)
+    return ConservedQuantities(lie, tuple(laws), bound, complete, darboux)
 
 
 def _minors(p: Parameterization) -> list[RationalFunction]:
@@ -364,10 +367,28 @@ def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
     return law
 
 
-def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: int) -> Finding:
-    written = [(f"c{i}", law, quoted(repr(law), p)) for i, law in enumerate(laws, 1)]
+def with_logarithm(conserved: ConservedQuantities, law: LogFunction | None) -> ConservedQuantities:
+    """Return the laws with one that has logarithms, where that is independent of the others."""
+    p, laws = conserved.parameterization, [*map(LogFunction, conserved.laws)]
+    if law is None or len(laws) >= conserved.bound:
+        return conserved
+    laws.append(law)
+    units = [[p.field.constant(j == k) for j in range(p.p)] for k in range(p.p)]
+    point = random_point(p.field, Random(0))
+    try:
+        gradients = [[Evaluator(f.along(x))(point) for x in units] for f in laws]
+    except (Pole, ValueError):  # a coefficient that the weights move
+        return conserved
+    if rank(gradients) < len(laws):
+        return conserved
+    complete = _completeness(p, laws, conserved.bound)
+    return dataclasses.replace(conserved, logarithmic=law, completeness=complete)
+
+
+def _completeness(p: Parameterization, laws: Sequence[LogFunction], bound: int) -> Finding:
+    written = [(f"c{i}", law, quoted(str(law), p)) for i, law in enumerate(laws, 1)]
     evidence = tuple(
-        Identity(f"<grad {c}, grad F{j}> = 0, {c} = {text}", repr(along(x, law)), "0")
+        Identity(f"<grad {c}, grad F{j}> = 0, {c} = {text}", repr(law.along(x)), "0")
         for c, law, text in written
         for j, x in zip(p.labels, p.fields, strict=True)
     )

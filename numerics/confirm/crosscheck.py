@@ -353,9 +353,19 @@ def in_numbers(
         potential = specialize(potential, values)
         p = potential.parameterization
         laws = tuple(exact(law, values) for law in laws)
-    trees = tuple(from_sympy(law, ANY_SIZE) for law in laws)
+    # log |A| = log(A^2)/2
+    squared = (law.replace(_is_log_of_modulus, _log_of_square) for law in laws)
+    trees = tuple(from_sympy(law, ANY_SIZE) for law in squared)
     rest = {name: value for name, value in start.items() if name not in names}
     return _Subject(p, potential, trees, derivation.warping.g), rest
+
+
+def _is_log_of_modulus(part: Expr) -> bool:
+    return isinstance(part, sympy.log) and isinstance(part.args[0], sympy.Abs)
+
+
+def _log_of_square(part: Expr) -> Expr:
+    return sympy.log(part.args[0].args[0] ** 2) / 2
 
 
 def _copies_for(X: Iterable[object] | None) -> int:

@@ -141,6 +141,8 @@ FORGED = [
     ("w**D", ("metric", "kernel", 0, 0), "D**2*beta**(2 - 1/D)"),
     ("sqrt(2)*w**2", (*PIECE, "gradient", 0), "sqrt(2)*log(sqrt(2)*beta/(3*w_0**2))/8"),
     ("w**2", (*PIECE, "gradient", 0), "log(beta/3)/4"),
+    ("a + a*b**2", ("conserved", "laws", 0), "b**2 - 2*a**2 + log(Abs(b))"),
+    ("a + a*b**2", ("conserved", "bound"), 2),
 ]
 
 

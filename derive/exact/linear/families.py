@@ -57,6 +57,13 @@ class LogFunction:
         kept = tuple((c, a) for c, a in logs if not c.is_zero())
         return LogFunction(self.rational + other.rational, kept)
 
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        logs = [f"({c!r})*log(Abs({A!r}))" for c, A in self.logs]
+        return " + ".join(
+            [*[repr(self.rational)] * (not (logs and self.rational.is_zero())), *logs]
+        )
+
     def is_zero(self) -> bool:
         """Tell whether no term is left."""
         return self.rational.is_zero() and not self.logs
