@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import prod
 from typing import ClassVar, TypeAlias
 
@@ -103,6 +104,15 @@ class PushedMap:
         """The flow, as an equation."""
         entries = "the polar factor of each matrix" if self.shapes else "`phi` of each entry"
         return f"`w' = Phi(J^T l)`, `l = X^T (y - X beta)`, `Phi` {entries}"
+
+    def keeps_ranks(self, k: Sequence[int]) -> bool:
+        """Tell whether scaling w by c^k scales rows and columns of all matrices alike."""
+        of = dict(zip(self.plain.weights, k, strict=True))
+        return all(
+            of[f"{x}{i}{j}"] - of[f"{x}{i}1"] == of[f"{x}1{j}"] - of[f"{x}11"]
+            for x, (rows, columns) in (self.shapes if self.push == SPECTRAL else ())
+            for i, j in product(range(1, rows + 1), range(1, columns + 1))
+        )
 
     def pushed(self, G: Sequence[Fraction]) -> list[arb]:
         """Return Phi of a covector, in balls."""

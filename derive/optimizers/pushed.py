@@ -7,8 +7,9 @@ flow then reaches all weights near w.
 **No Q.** If Hess Q(beta) beta' = g psi(l) with some g(w) > 0 and any psi, the velocities
 v(l) = J Phi(J^T l) of beta at two weights with one beta, near w, differ by one factor for all l. Of
 integers k with sum_j k_j w_j dF/dw_j = 0 such weights are w and c^k w, on which v is analytic in c
-where phi is. A minor of v(l_1), v(l_2) at both that is not 0 at c = 2 is not 0 for c near 1, and so
-for weights that the flow reaches. (Derived here.)
+where phi is; of matrices, where these keep their ranks, as under a power for each row and column.
+A minor of v(l_1), v(l_2) at both that is not 0 at c = 2 is not 0 for c near 1, and so for weights
+that the flow reaches. (Derived here.)
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class PushedDerivation(Decided, Claims, Printable):
         point: the weights at which, and near which, that is proved.
         steering: l_1, ..., l_p for the laws.
         other: weights with the same beta, at which velocities are compared.
+        scaling: k, of which these are 2^k w.
+        velocities: the l_1, l_2 under which they are compared.
     """
 
     parameterization: PushedMap
@@ -57,10 +60,20 @@ class PushedDerivation(Decided, Claims, Printable):
     point: tuple[tuple[str, Fraction], ...] = ()
     steering: tuple[tuple[int, ...], ...] = ()
     other: tuple[tuple[str, Fraction], ...] = ()
+    scaling: tuple[int, ...] = ()
+    velocities: tuple[tuple[int, ...], ...] = ()
 
     outcome: ClassVar[None] = None
     """No shorter record is kept of it."""
-    uncertified: ClassVar[str] = "no certificate is written: the ranks and minors are of balls"
+
+    @property
+    def uncertified(self) -> str | None:
+        """Why no certificate is written, or None."""
+        if self.laws.verdict is not Verdict.REFUTED:
+            return "no certificate is written: nothing is proved"
+        if self.parameterization.function is not None:
+            return "no certificate is written: that phi is odd and analytic is not checked"
+        return None
 
     def to_code(self, language: str) -> str:
         """Refuse to write a program."""
@@ -138,6 +151,8 @@ def _compared(found: PushedDerivation, w: Point, rng: Random) -> PushedDerivatio
     """Add the proof that there is no Q, by velocities at weights with the same beta."""
     model = found.parameterization
     for k in scalings(model.plain):
+        if not model.keeps_ranks(k):
+            continue
         other = tuple(x * Fraction(2) ** n for x, n in zip(w, k, strict=True))
         for pair in _draws(model, w, 2, rng):
             here, there = (
@@ -153,7 +168,13 @@ def _compared(found: PushedDerivation, w: Point, rng: Random) -> PushedDerivatio
                     "moves otherwise at other weights with the same `beta`, by more than a factor"
                 )
                 finding = Finding(Verdict.REFUTED, why)
-                return replace(found, finding=finding, other=_named(model, other))
+                return replace(
+                    found,
+                    finding=finding,
+                    other=_named(model, other),
+                    scaling=k,
+                    velocities=tuple(pair),
+                )
     return found
 
 

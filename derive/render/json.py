@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from flint import arb
 from sympy import Expr, MatrixBase
 
-from derive.certificate.checking.check import whole
+from derive.certificate.checking.check import FORMAT, VERSION, whole
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
 from derive.entrywise import EntrywiseDerivation
@@ -27,6 +27,7 @@ from derive.language.tree import Tree
 from derive.matrices import MatrixDerivation
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
+from derive.optimizers.pushed import PushedDerivation
 from derive.render import RECORDS
 from derive.render.plain import plain, unmark
 from derive.render.sections import dependent
@@ -297,9 +298,19 @@ def _with_derivations(d: MatrixDerivation, seconds: float) -> Record:
     return record(d) | {"entry": d.entry and json.loads(render_json(d.entry, seconds))}
 
 
+def _certified_in_balls(found: PushedDerivation, seconds: float) -> Record:
+    """Return the record of a flow that has no law; what its certificate has is soon written."""
+    content = record(found)
+    if found.uncertified is None:
+        proof = {"scaling": found.scaling or None, "velocities": found.velocities or None}
+        content["certificate"] = {"format": FORMAT, "version": VERSION, **proof}
+    return content
+
+
 CERTIFIED: Mapping[str, Callable[[Any, float], Record]] = {
     "Derivation": _certified,
     "EntrywiseDerivation": _certified_for_every_size,
     "MatrixDerivation": _with_derivations,
+    "PushedDerivation": _certified_in_balls,
 }
 """The records that have a certificate, and what writes them with it."""

@@ -12,7 +12,7 @@ import pytest
 import sympy
 
 from derive import InputError, Parameterization, derive, margins
-from derive.certificate.checking.check import check_text
+from derive.certificate.checking.check import NotACertificate, check_text
 from derive.verdict import Verdict
 from numerics.confirm.steered import _pushed as pushed_in_doubles
 from numerics.confirm.steered import check_reached, check_steered
@@ -230,6 +230,71 @@ def test_certificates_and_checks_are_of_phi(norm):
     assert check_steered(d, 15).passed
     other = of(["u*v"], None, "3/2").potential
     assert not check_steered(replace(d, potential=other), 15).passed
+
+
+NEURON = ["a*u1", "a*u2"], {}
+FACTORS = ["U*T(V)"], {"U": (2, 2), "V": (2, 2)}
+
+
+@pytest.mark.parametrize(
+    ("model", "push"), [(NEURON, "3"), (NEURON, "oo"), (NEURON, "4/3"), (FACTORS, "spectral")]
+)
+def test_a_no_has_a_certificate_and_mutants_are_refused(model, push):
+    """Ranks and minors in balls: of other F, Phi, weights or steering they do not hold."""
+    outputs, arrays = model
+    d = derive(Parameterization.parse(outputs, steepest=push, arrays=arrays))
+    text = d.to_json()
+    report = check_text(text)
+    assert (report.verdict, report.open) == ("REFUTED", [])
+    assert any("keeps no function of the weights" in line for line in report.theorem)
+    first, (one, two) = d.parameterization.plain.weights[0], d.velocities
+    other = "2" if push == "spectral" else "5"
+    changed = [
+        ("verdict", "PROVED"), ("laws", "UNDECIDED"), ("push", other), ("flow", "sign descent"),
+        ("outputs", [*json.loads(text)["outputs"][:-1], f"{first} + 1"]),
+        ("point", json.loads(text)["point"] | {first: "0"}),
+        ("point", json.loads(text)["point"] | {first: "7"}),
+        ("other", json.loads(text)["other"] | {first: "7"}),
+        ("steering", [list(d.steering[0])] * len(d.steering)),
+        ("steering", [list(x) for x in d.steering[1:]]),
+    ]  # fmt: skip
+    for key, value in changed:
+        assert_rejected(json.loads(text) | {key: value})
+    for key, value in (
+        ("velocities", [list(one)]),
+        ("velocities", [list(one), [0] * len(two)]),
+        ("velocities", [list(one), [*two[:-1], "1"]]),
+        ("scaling", [0] * len(d.scaling)),
+        ("scaling", [n + 1 for n in d.scaling]),
+    ):
+        forged = json.loads(text)
+        forged["certificate"][key] = value
+        assert_rejected(forged)
+
+
+def test_records_without_a_proof_have_no_certificate():
+    """Of phi in x it is not checked to be odd; where ranks show nothing there is no proof."""
+    for push in ("x/sqrt(x**2 + 1)", "x**3"):
+        d = derive(Parameterization.parse(["u*v"], steepest=push))
+        with pytest.raises(NotACertificate, match="no certificate is written"):
+            check_text(d.to_json())
+    d = derive(Parameterization.parse(["a + b", "a - b"], steepest="3"))
+    report = check_text(d.to_json())
+    assert (report.verdict, report.open) == ("UNDECIDED", ["whether there is a Q"])
+    forged = json.loads(d.to_json()) | {"verdict": "REFUTED"}
+    assert_rejected(forged, "proves UNDECIDED")
+
+
+def test_matrices_that_may_lose_their_ranks_are_not_continued():
+    """Scalings by rows and columns keep them: others, as of one entry, may not."""
+    p = Parameterization.parse(["U*T(V)"], steepest="spectral", arrays=FACTORS[1])
+    places = {name: k for k, name in enumerate(p.plain.weights)}
+    k = [0] * len(places)
+    for name in ("U11", "U21"):
+        k[places[name]] = 1
+    assert p.keeps_ranks(k)
+    k[places["U21"]] = 0
+    assert not p.keeps_ranks(k)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,8 @@ REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.side
 leaf; one of them fails there. Otherwise UNDECIDED.
 
 Records of maps of open size are those of :mod:`derive.certificate.checking.every_size`, and of
-matrices of open size have such a derivation or an orbit (``orbit.py``). Records of
+matrices of open size have such a derivation or an orbit (``orbit.py``), of steepest descent on
+outputs that share weights ranks and minors in balls (``pushed.py``). Records of
 regimes hold one of a derivation, and that alone is certified: limits of Q, as explicit
 costs, are shown by the expansion or the inequality that their page prints.
 
@@ -66,7 +67,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from derive.certificate.checking import every_size, orbit, sections
+from derive.certificate.checking import every_size, orbit, pushed, sections
 from derive.certificate.checking.function import Function
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.text import (
@@ -89,6 +90,7 @@ STEEPEST = re.compile(
 )
 DERIVATION, REGIMES = "regderive-derivation", "regderive-regimes"
 EVERY_SIZE, MATRICES = "regderive-entrywise", "regderive-matrices"
+PUSHED = "regderive-pushed"
 EVERY_MATRIX = "that matrices of every size come down to this one: the page has the argument"
 EVERY_ORBIT = "that F of the record is the sum of these products, and what follows from it of Q"
 LIMITS = "the regimes: limits are shown by the expansions that their page prints"
@@ -140,6 +142,8 @@ def check(record: JSON) -> Report:
             return _every_size(record)
         if kind == MATRICES:
             return _matrices(record)
+        if kind == PUSHED:
+            return _pushed(record)
         return derived(record["derivation"], LIMITS) if kind == REGIMES else derived(record)
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
@@ -155,6 +159,19 @@ def _every_size(record: JSON) -> Report:
     require(record["verdict"] == record["warping"]["verdict"] == PROVED, "the record proves PROVED")
     lines, left = every_size.shown(record)
     return Report(PROVED, lines, left)
+
+
+def _pushed(record: JSON) -> Report:
+    """Return what the record of a flow that no learning rates make a gradient flow proves."""
+    proof = record["certificate"]
+    if proof is None or (proof["format"], proof["version"]) != (FORMAT, VERSION):
+        raise NotACertificate(
+            f"the record was written without one: {record['certificate_missing']}"
+        )
+    keyed(record, "pushed")
+    require(record["version"] == FIRST, f"the version is not {FIRST}")
+    verdict, lines = pushed.shown(record)
+    return Report(verdict, lines, ["whether there is a Q"] * (verdict == UNDECIDED))
 
 
 def _matrices(record: JSON) -> Report:
@@ -360,6 +377,9 @@ KEYS = {
     "generic": "format version size index entries{} sums{} products{} definitions[] kernel at{}",
     "matrices": "format version verdict parameterization:shapes finding:finding statements[] "
     "entry block orbit",
+    "pushed": "format version verdict reason flow push outputs[] weights[] shapes{} start{} laws "
+    "point{} steering[] other{} statements[] certificate:balls certificate_missing",
+    "balls": "format version scaling velocities",
     "shapes": "output shapes{} measurements b lengths{}",
     "finding": "verdict reason evidence[]",
     "record": "format version verdict certificate:proof parameterization:F conserved:conserved "

@@ -38,7 +38,7 @@ from derive.certificate.checking.theorem import Checker, rate_texts
 
 POWERS = 13
 SIDES = {"> 0": "> 0", "as at beta_0": "has the sign that it has at beta_0"}
-UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
+UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond", "rates"}
 
 
 class Coordinate(NamedTuple):
