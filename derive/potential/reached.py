@@ -109,16 +109,18 @@ def _to_rates(domain: Domain, leaf: Leaf) -> Domain:
     return domain
 
 
-def _rate_ends(leaf: Leaf) -> Iterator[tuple[RationalFunction | None, Expr, Undecided]]:
+def _rate_ends(leaf: Leaf) -> Iterator[tuple[RationalFunction | None, Expr | None, Undecided]]:
     """Yield functions of beta at whose zeros factors of rates are 0, which may change their sign.
 
-    Where all factors of F are among these they are 0 where beta is.
+    Where all factors of F are among these one of them is 0 where beta is.
     """
     open_ = [*open_factors(leaf.p)]
     ends = _zeros_of_output(leaf, open_, None)
     for g in open_:
-        f = leaf.zeros_of_output if _is_among(g, ends) else leaf.zeros(g)
-        yield f, to_expr(g, leaf.notation.weights), "rates"
+        one_of = _is_among(g, ends)
+        f = leaf.zeros_of_output if one_of else leaf.zeros(g)
+        which = None if one_of and len(ends) > 1 else to_expr(g, leaf.notation.weights)
+        yield f, which, "rates"
 
 
 def _by_layers(p: Parameterization, notation: Notation) -> Domain | None:

@@ -272,6 +272,25 @@ def test_a_no_has_a_certificate_and_mutants_are_refused(model, push):
         assert_rejected(forged)
 
 
+@pytest.mark.parametrize(
+    ("model", "ends"),
+    [(MODELS[0], ["beta > 0"]), (MODELS[1], ["4*alpha**2 + beta > 0", "4*alpha**2 - beta > 0"])],
+)
+def test_where_q_lives_is_certified(model, ends):
+    """What vanishes at a wall is a power of it but for what the flow keeps; another does not."""
+    text = of(*model, "oo").to_json(60)
+    report = check_text(text)
+    assert report.open == ()
+    assert all(
+        any(line.endswith(f"at least where {end}") for line in report.theorem) for end in ends
+    )
+    forged = json.loads(text)
+    (piece,) = forged["potential"]["pieces"]
+    for wall in piece["domain"]["walls"]:
+        wall["vanishing"] = forged["parameterization"]["weights"][0]
+    assert_rejected(forged, "does not vanish at the wall alone")
+
+
 def test_records_without_a_proof_have_no_certificate():
     """Of phi in x it is not checked to be odd; where ranks show nothing there is no proof."""
     for push in ("x/sqrt(x**2 + 1)", "x**3"):

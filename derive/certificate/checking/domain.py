@@ -124,6 +124,7 @@ def _lift(state: Checker, said: JSON, proof: JSON, t: Coordinate | None, whole: 
     of = ", ".join(said["beta"]) if t is None else t.name
     require(not missing, f"of all {of} there it is not shown: {'; '.join(missing):.100}")
     inside = t.ends if t is not None and t.ends else [wall["form"] for wall in where["walls"]]
+    inside = [*inside, *(wall["vanishing"] for wall in where["walls"] if wall["vanishing"])]
     at_start = Conditions(space, [*state.conditions, *said["assumptions"], *unless], space.fixed)
     kept = state.kept(at_start, inside, [state.flow.K[at[0]][at[0]]] * len(K), fields)
     beyond = "; ".join(map(space.written, kept.left(state.needs)))
@@ -236,7 +237,10 @@ def _is_nowhere_zero(signs: Conditions, f: Function) -> bool:
 
 
 def _ends(space: Space, said: JSON, t: Coordinate | None) -> tuple[list[str], list[str]]:
-    """Require that walls are of beta, and ends of t are constants, on the side that is said."""
+    """Require that walls are of beta, and ends of t are constants, on the side that is said.
+
+    What vanishes at a wall is 0 there alone: a power of it is the wall over what the flow keeps.
+    """
     walls = said["domain"]["walls"]
     forms, sides = [w["form"] for w in walls], [w["sign"] for w in walls]
     ends, points = ([], []) if t is None else (t.ends, [t.low, t.high])
@@ -251,7 +255,7 @@ def _ends(space: Space, said: JSON, t: Coordinate | None) -> tuple[list[str], li
     lines = [f"at least where {f} {SIDES[side]}" for f, side in zip(forms, sides, strict=True)]
     for form, vanishing in ((w["form"], w["vanishing"]) for w in walls if w["vanishing"]):
         wall, f = space.read(form), space.read(vanishing)
-        powers = (space.is_of_constants(wall / f**n) for n in range(1, POWERS))
+        powers = (space.kept(wall / f**n) for n in range(1, POWERS))
         require(any(powers), f"{vanishing:.60} does not vanish at the wall alone")
         lines.append(f"{vanishing} = 0 where {form} = 0")
     return lines, [*forms, *ends]

@@ -67,9 +67,9 @@ class Pushed:
     def jacobian(self, w: Weights) -> list[list[fmpq]]:
         """Return J at weights."""
         found = [[f.at(w) for f in row] for row in self.J]
-        exact = all(isinstance(x, fmpq) for row in found for x in row)
-        require(exact, "F is no rational function")
-        return [[fmpq(x) for x in row] for row in found]
+        exact = [[x for x in row if isinstance(x, fmpq)] for row in found]
+        require([*map(len, exact)] == [*map(len, found)], "F is no rational function")
+        return exact
 
     def slopes(self, w: Weights, steer: Sequence[int]) -> list[fmpq]:
         """Return J^T l, of which no entry is 0."""
