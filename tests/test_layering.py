@@ -118,14 +118,14 @@ def positions(layers):
 
 
 @cache
-def tree(module):
-    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+def nodes(module):
+    return [*ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))]
 
 
 @cache
 def imports(module):
     found = set()
-    for node in ast.walk(tree(module)):
+    for node in nodes(module):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
@@ -197,7 +197,7 @@ def test_functions_fit_in_the_head():
     functions = [
         (f"{module}.{node.name}", node)
         for module in MODULES
-        for node in ast.walk(tree(module))
+        for node in nodes(module)
         if isinstance(node, ast.FunctionDef)
     ]
     assert [name for name, node in functions if branches(node) > MOST_BRANCHES] == []
