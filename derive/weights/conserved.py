@@ -359,7 +359,8 @@ def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
     many monomials of a degree.
     """
     ways = [law, p.field.one / law]
-    turned = not law.is_polynomial() and p.F[0].degree() < 0 < law.degree()
+    quotient = {*p.field.polynomial(law.denominator).variables()} - p.field.constants.keys()
+    turned = quotient and p.F[0].degree() < 0 < law.degree()
     for way in ways[::-1] if turned else ways:
         with suppress(ZeroDivisionError):
             p.at_start(way)
