@@ -42,6 +42,9 @@ def pytest_collection_modifyitems(config, items):
         if (every and cases[name] % every.args[0]) or item.nodeid in listed:
             item.add_marker(pytest.mark.slow)
         cases[name] += 1
+    # Files of few tests have long ones: so workers end together.
+    sizes = Counter(item.path for item in items if not item.get_closest_marker("slow"))
+    items.sort(key=lambda item: sizes[item.path])
     if "not slow" in config.option.markexpr:
         for test in filter(is_hypothesis_test, {getattr(item, "obj", None) for item in items}):
             asked = test._hypothesis_internal_use_settings
