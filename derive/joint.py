@@ -138,13 +138,9 @@ def law_in_logarithms(p: Parameterization, law: LogFunction, symbols: Images) ->
 
 def _logarithmic_value(p: Parameterization, law: LogFunction, notation: Notation) -> Expr | None:
     try:
-        at = [(p.at_start(c), p.at_start(A)) for c, A in law.logs]
-        start = LogFunction(p.at_start(law.rational), tuple(at))
+        return with_hyperbolic(log_expr(law.mapped(p.at_start), notation.start_symbols))
     except ZeroDivisionError:
         return None
-    if any(A.is_zero() for _, A in at):
-        return None
-    return with_hyperbolic(log_expr(start, notation.start_symbols))
 
 
 def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:

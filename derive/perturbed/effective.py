@@ -109,10 +109,12 @@ def _shift(found: Perturbation, leaf: Leaf, y: Followed) -> Expr | None:
 def _left(leaf: Leaf, y: Followed, xi: Expr | None, image: Effective) -> Expr | None:
     """Return xi - y(0) of the start with these symbols + y(0); None where one is not known."""
     p, f = leaf.parameterization, y.function
-    logs = tuple((p.at_start(c), p.at_start(a)) for c, a in f.logs)
-    if xi is None or any(a.is_zero() for _, a in logs):
+    if xi is None:
         return None
-    value = log_expr(LogFunction(p.at_start(f.rational), logs), leaf.notation.start_symbols)
+    try:
+        value = log_expr(f.mapped(p.at_start), leaf.notation.start_symbols)
+    except ZeroDivisionError:
+        return None
     scale = next((x / s for s, x in image.items()), sympy.S.One)
     n = _growth(p, f)
     moved = value.xreplace(image) - value if n is None else n * sympy.log(scale)
@@ -129,10 +131,10 @@ def _of_law(found: Perturbation, leaf: Leaf, law: Followed) -> Expr | None:
 
 def _growth(p: Parameterization, y: LogFunction) -> Expr | None:
     """Return n with y_0 -> y_0 + n log f as all start symbols are multiplied by f, exactly."""
-    logs = tuple((p.at_start(c), p.at_start(a)) for c, a in y.logs)
-    if any(a.is_zero() for _, a in logs):
+    try:
+        slopes = gradient(y.mapped(p.at_start))
+    except ZeroDivisionError:
         return None
-    slopes = gradient(LogFunction(p.at_start(y.rational), logs))
     s = map(p.start_field.named, p.start_symbols)
     n = sum((x * v for x, v in zip(s, slopes, strict=False)), p.start_field.zero)
     return to_expr(n, {}) if n.is_constant() else None

@@ -78,10 +78,8 @@ class Followed:
 
     def over(self, field: FunctionField) -> Followed:
         """Return it as a function in a larger field."""
-        logs = tuple((field.embed(c), field.embed(a)) for c, a in self.function.logs)
         slope = None if self.slope is None else field.embed(self.slope)
-        rational = field.embed(self.function.rational)
-        return replace(self, function=LogFunction(rational, logs), slope=slope)
+        return replace(self, function=self.function.mapped(field.embed), slope=slope)
 
     def poles(self) -> Iterator[RationalFunction]:
         """Yield the irreducible functions of the weights at whose zeros it is singular."""
@@ -361,11 +359,7 @@ def _where_zero(p: Parameterization) -> Field | None:
 
 
 def _composed(f: LogFunction, images: Field) -> LogFunction:
-    field = f.rational.field
-    logs = tuple((c, a.compose(images, field)) for c, a in f.logs)
-    if any(a.is_zero() for _, a in logs):
-        raise ZeroDivisionError
-    return LogFunction(f.rational.compose(images, field), logs)
+    return f.mapped(lambda x: x.compose(images, f.rational.field))
 
 
 def followed_in_plane(d: Derivation) -> Derivation:

@@ -38,7 +38,7 @@ from derive.model.notation import (
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
 from derive.potential.antiderivative import antiderivative, gathered, open_discriminant
-from derive.potential.piece import Curve, Integrand, Left, Piece, moving
+from derive.potential.piece import Curve, Integrand, Piece, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
@@ -248,7 +248,7 @@ class _AlongWeight:
         integrand: Integrand | None = None
         if mu is None or closed is None:
             mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
-            integrand = Integrand(*self.left())
+            integrand = self.left()
         elif Q is None:
             proof = self.not_elementary(self.f / self.r)
             integrand = Integrand("not elementary" if proof else "conjugate", proof)
@@ -288,13 +288,13 @@ class _AlongWeight:
                 return sympy.Add(*(sympy.log(abs(f)) if f.is_number else f.exp for f in factors))
         return sympy.log(A)
 
-    def left(self) -> tuple[Left, str]:
-        """Say why the integral of mu is left, and what proves that it is no elementary function."""
+    def left(self) -> Integrand:
+        """Say why the integral of mu is left, with a proof that it has to be, or what it is."""
         if proof := self.not_elementary(1 / self.r):
-            return "gradient not elementary", proof
+            return Integrand("gradient not elementary", proof)
         rational = not any(g.name in self.r.variables() for g in self.r.field.generators)
         square = open_discriminant(self.leaf, 1 / self.r) if rational else None
-        return ("antiderivative", "") if square is None else ("sign", self.by_sign(square))
+        return Integrand() if square is None else Integrand("sign", cases=self.by_sign(square))
 
     def by_sign(self, square: RationalFunction) -> str:
         """Return the antiderivative by a root s of what is positive, of either sign of a square."""
@@ -308,7 +308,7 @@ class _AlongWeight:
             shown = gathered(mu, self.t).xreplace(roots).xreplace({self.t: x})
             where = f"{-c} < 0" if c.could_extract_minus_sign() else f"{c} > 0"
             told.append(f"`{shown}` with `{s} = sqrt({c})` where `{where}`")
-        return f"its antiderivative is {told[0]}, and {told[1]}"
+        return f"it is {told[0]}, and {told[1]}"
 
     def not_elementary(self, integrand: RationalFunction) -> str:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""
@@ -324,8 +324,7 @@ class _AlongWeight:
         values = [LogFunction(field.named(name)) for name in field.weights if name in constants]
         for symbol, law in self.leaf.laws:
             if symbol.name in constants:
-                logs = tuple((at(c), at(A)) for c, A in law.logs)
-                values.append(LogFunction(at(law.rational), logs))
+                values.append(law.mapped(at))
         try:
             return rank([[f.along(x) for x in units] for f in values]) == len(values)
         except ValueError:  # a logarithm has a coefficient that the start moves
@@ -357,7 +356,7 @@ class _AlongWeight:
         kernel, T = Symbol(f"{self.notation.fresh('K')}({b})", real=True), {self.t: there}
         F, _, kernel_as_typed = self.as_typed()
         shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
-        weight, (left, proof) = p.weights[leaf.index], self.left()
+        weight = p.weights[leaf.index]
         claim, squared = f"K = {shown}, {self.t} = {quoted(weight, p)}", f"F**2 = {height}"
         return Piece(
             (beta,),
@@ -373,7 +372,7 @@ class _AlongWeight:
                 ),
             ),
             abbreviations=((kernel, shown.xreplace(T)),),
-            integrand=Integrand(left, proof),
+            integrand=self.left(),
             note=f"`{there} = {weight}` where `F = {b}`, so that `{height.xreplace(T)} = {b}**2`",
         )
 
@@ -383,16 +382,9 @@ class _AlongWeight:
 
     def constants(self) -> tuple[tuple[Symbol, Expr], ...]:
         """Return the values of the laws."""
-        return tuple(
-            (symbol, with_hyperbolic(self.value(law.rational)) + self.logs(law))
-            for symbol, law in self.leaf.laws
-        )
-
-    def logs(self, law: LogFunction) -> Expr:
-        """Return the logarithms in a law at the start."""
-        start = self.notation.start_symbols
-        at, zero = self.p.at_start, self.p.start_field.zero
-        return log_expr(LogFunction(zero, tuple((at(c), at(A)) for c, A in law.logs)), start)
+        laws = ((symbol, law.mapped(self.p.at_start)) for symbol, law in self.leaf.laws)
+        named = self.notation.start_symbols
+        return tuple((symbol, with_hyperbolic(log_expr(law, named))) for symbol, law in laws)
 
     def moving(self) -> RationalFunction:
         """Return dt/dmu in the weights."""
@@ -454,11 +446,10 @@ class _AlongWeight:
     def written(self, R: LogFunction) -> Expr | None:
         """Return what moves of a function of the weights on the leaf; None of an unknown sign."""
         used = self.leaf.crossing.union(*self.leaf.either.values())
-        logs = tuple((self.leaf.at(c), self.leaf.at(A)) for c, A in R.logs)
-        rational = self.leaf.at(R.rational)
-        if self.uses(used, rational, *(f for pair in logs for f in pair)):
+        on_leaf = R.mapped(self.leaf.at)
+        if self.uses(used, on_leaf.rational, *(f for pair in on_leaf.logs for f in pair)):
             return None
-        total = log_expr(LogFunction(rational, logs), self.symbols)
+        total = log_expr(on_leaf, self.symbols)
         return moving(sympy.powsimp(sympy.expand(self.positive(total)), combine="exp"), self.t)
 
     def evidence(self, f: Expr, r: Expr) -> Iterator[Identity]:

@@ -238,13 +238,13 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
         lambda: of(parametrize(metric, dual, notation)),
         lambda: first_form(curves(), through_root),
         lambda: first_form(curves(), through_weights),
-        lambda: _integral(warping, dual, notation),
     )
-    return [next(filter(None, map(_proposed, tries)))]
+    closed = next(filter(None, map(_proposed, tries)), None)
+    return [closed or _integral(warping, dual, notation)]
 
 
 def _proposed(form: Callable[[], Form | None]) -> Form | None:
-    """Return a form; None where a function in it has no place in a field that it would need."""
+    """Return a closed form; None where a function in it has no place in a field that it needs."""
     with suppress(InputError):
         return form()
     return None

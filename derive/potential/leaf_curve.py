@@ -190,25 +190,23 @@ def through_root(curve: LeafCurve) -> Form | None:
     piece = chart.named(Piece((beta,), value, (gradient,), evidence=evidence, domain=domain))
     if not any(e.has(sympy.log, sympy.atan) for e in (first, second)):
         parts = (beta * first - second) / kappa, first / kappa, start / kappa
-        written = (chart.named(x) for x in _without_root(piece, curve, *parts))
-        piece = min(piece, *written, key=operations)
+        piece = min(piece, chart.named(_without_root(piece, curve, *parts)), key=operations)
     generic = poles(piece, {symbol.name for symbol, _ in piece.constants})
     generic = tuple(condition.within(piece.constants) for condition in generic)
     piece = replace(piece, assumptions=(*chart.notation.assumptions, *generic))
     return Form(METRIC, piece, chart)
 
 
-def _without_root(
-    piece: Piece, curve: LeafCurve, value: Expr, mu: Expr, line: Expr
-) -> Iterator[Piece]:
-    """Yield Q = value - beta line and its slope mu - line by the formula of a quadratic root."""
+def _without_root(piece: Piece, curve: LeafCurve, value: Expr, mu: Expr, line: Expr) -> Piece:
+    """Return Q = value - beta line, with its slope mu - line, by the formula of its root."""
     roots = {r.symbol: r.explicit for r in piece.roots if r.explicit is not None}
-    if roots:
-        (beta,) = piece.betas
-        whole, slope = moving(by_radical(roots, value), beta), by_radical(roots, mu)
-        kernel = by_radical(roots, curve.expr(curve.K))
-        known = None if kernel.is_Add else kernel
-        yield replace(piece, value=whole - beta * line, gradient=(slope - line,), kernel=known)
+    if not roots:
+        return piece
+    (beta,), K = piece.betas, curve.expr(curve.K)
+    whole, slope, kernel = (by_radical(roots, e) for e in (value, mu, K))
+    known = None if kernel.is_Add else kernel
+    value = moving(whole, beta) - beta * line
+    return replace(piece, value=value, gradient=(slope - line,), kernel=known)
 
 
 def through_weights(curve: LeafCurve) -> Form | None:

@@ -130,7 +130,7 @@ WHY_LEFT: dict[Left, str] = {
     "conjugate": "the gradient of Q is closed, but no antiderivative of it was found",
     "kernel": "$K$ was not written in $beta$",
     "sign": "whether its antiderivative has logarithms or an arctangent depends on a sign that the "
-    "start leaves open; it is closed from a start in numbers",
+    "start leaves open",
     "antiderivative": "no antiderivative was found",
     "gradient not elementary": "$dQ/dbeta$ is no elementary function of $beta$",
     "not elementary": "the gradient of $Q$ is closed, and $Q$ is no elementary function of $beta$",
@@ -144,18 +144,19 @@ class Integrand(Held):
 
     Attributes:
         left: why it is left.
-        proof: that it is no elementary function, by Liouville's theorem; what it is by a sign.
+        proof: that it is no elementary function, by Liouville's theorem.
+        cases: what its antiderivative is, by a sign that the start leaves open.
     """
 
     left: Left = "antiderivative"
     proof: str = ""
+    cases: str = ""
 
     @property
     def why(self) -> str:
         """Why it is left, with what proves that it is no elementary function."""
-        if self.left == "sign" and self.proof:
-            return self.proof
-        return WHY_LEFT[self.left] + (f", since {self.proof}" if self.proof else "")
+        more = (f", since {self.proof}" if self.proof else "", f": {self.cases}" * bool(self.cases))
+        return "".join((WHY_LEFT[self.left], *more))
 
 
 @dataclass(frozen=True, repr=False)

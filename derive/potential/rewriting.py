@@ -12,6 +12,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import by_powers
 from derive.exact.towers.tower import build_elements
 from derive.language import OWN, from_sympy
@@ -214,15 +215,22 @@ def _root_of_square(term: Expr) -> Expr | None:
 def by_radical(roots: Mapping[Symbol, Expr], expression: Expr) -> Expr:
     """Return what is rational in roots of a quadratic as u + v sqrt(D), u and v in lowest terms.
 
+    It is as it was where the two are not seen to be one element of a field.
+
     >>> x, A = Symbol("x"), Symbol("A")
     >>> by_radical({A: (1 + sympy.sqrt(4 * x**2 + 1)) / (2 * x)}, A / (A**2 + 1))
     x/sqrt(4*x**2 + 1)
     """
     whole = expression.xreplace(roots)
     images = {symbol.name: symbol for symbol in whole.free_symbols}
-    positive = (symbol.name for symbol in whole.free_symbols if symbol.is_positive)
+    positive = [symbol.name for symbol in whole.free_symbols if symbol.is_positive]
+
+    def read(*ways: Expr) -> tuple[RationalFunction, ...]:
+        trees = [from_sympy(e, OWN) for e in ways]
+        return build_elements(trees, sorted(images), (), positive)
+
     try:
-        (f,) = build_elements([from_sympy(whole, OWN)], sorted(images), (), positive)
+        (f,) = read(whole)
     except (DeriveError, ZeroDivisionError):
         return expression
     radicals = [g for g in f.field.generators if g.name in f.variables()]
@@ -234,4 +242,5 @@ def by_radical(roots: Mapping[Symbol, Expr], expression: Expr) -> Expr:
     for n, c in parts.items():
         u = f.field.polynomial(c) / below
         total += fewest(to_factored_expr(u * D**k, images) * root ** (n - 2 * k) for k in (0, n))
-    return total
+    same, other = read(whole, total)
+    return total if same == other else expression

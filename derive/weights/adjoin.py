@@ -31,6 +31,7 @@ from derive.weights.conserved import (
     has_slopes,
     log_combination,
     terms_in,
+    with_poles,
     with_slopes,
 )
 from derive.weights.hessian import WarpVerdict
@@ -127,9 +128,7 @@ def candidates(
     conserved: ConservedQuantities, derivatives: Sequence[RationalFunction]
 ) -> list[RationalFunction]:
     """Return the polynomials whose powers may be factors, each once."""
-    denominators = (f.field.polynomial(f.denominator) for f in derivatives)
-    found = (normalized(factor) for f in denominators for factor, _ in factors(f))
-    return list(dict.fromkeys((*conserved.darboux, *found)))
+    return with_poles(conserved.darboux, derivatives)
 
 
 MAXIMAL_EXPONENTS = 200

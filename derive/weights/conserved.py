@@ -369,7 +369,7 @@ def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
 
 
 def with_logarithm(conserved: ConservedQuantities, law: LogFunction | None) -> ConservedQuantities:
-    """Return the laws with one that has logarithms, where that is independent of the others."""
+    """Return the laws with one that has logarithms, independent of them, and a value at w_0."""
     p, laws = conserved.parameterization, [*map(LogFunction, conserved.laws)]
     if law is None or len(laws) >= conserved.bound:
         return conserved
@@ -377,8 +377,9 @@ def with_logarithm(conserved: ConservedQuantities, law: LogFunction | None) -> C
     units = [[p.field.constant(j == k) for j in range(p.p)] for k in range(p.p)]
     point = random_point(p.field, Random(0))
     try:
+        law.mapped(p.at_start)
         gradients = [[Evaluator(f.along(x))(point) for x in units] for f in laws]
-    except (Pole, ValueError):  # a coefficient that the weights move
+    except (Pole, ValueError, ZeroDivisionError):  # a coefficient that moves, or log 0 at the start
         return conserved
     if rank(gradients) < len(laws):
         return conserved
@@ -415,7 +416,7 @@ def _families(
     reach = max(6, abs(2 - (p.degree or 2)))
     for degree in range(-1, -reach - 1, -1):
         yield _monomial_laws(p, tuple(laurent_monomials(p.p, degree, 0)))
-    yield _darboux_laws(p, list(dict.fromkeys((*darboux, *_poles(p)))))
+    yield _darboux_laws(p, with_poles(darboux, [f for x in p.fields for f in x]))
     yield _monomial_laws(p, tuple(laurent_monomials(p.p, 0, 2)))
     if p.degree is None:
         yield _monomial_laws(p, tuple(m for n in (1, 2, 3) for m in monomials(p.p, n)))
@@ -471,10 +472,13 @@ def _derivative_rows(
     ]
 
 
-def _poles(p: Parameterization) -> Iterator[RationalFunction]:
-    """Yield the polynomials at whose zeros the flow has poles."""
-    below = (p.field.polynomial(f.denominator) for x in p.fields for f in x)
-    yield from (normalized(P) for f in dict.fromkeys(below) for P, _ in factors(f))
+def with_poles(
+    polynomials: Sequence[RationalFunction], functions: Sequence[RationalFunction]
+) -> list[RationalFunction]:
+    """Return the polynomials, and those at whose zeros the functions have poles, each once."""
+    below = dict.fromkeys(f.field.polynomial(f.denominator) for f in functions)
+    found = (normalized(P) for f in below for P, _ in factors(f))
+    return list(dict.fromkeys((*polynomials, *found)))
 
 
 def _darboux_laws(

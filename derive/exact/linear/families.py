@@ -6,7 +6,7 @@ member itself is a logarithm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, combinations_with_replacement
 
@@ -40,6 +40,13 @@ class LogFunction:
                 raise ValueError("the coefficient of a logarithm is not conserved")
             total += coefficient * dot(x, field.gradient(argument)) / argument
         return total
+
+    def mapped(self, f: Callable[[RationalFunction], RationalFunction]) -> LogFunction:
+        """Return f of it, part by part; ZeroDivisionError for the logarithm of 0."""
+        logs = tuple((f(c), f(A)) for c, A in self.logs)
+        if any(A.is_zero() for _, A in logs):
+            raise ZeroDivisionError("a logarithm of 0")
+        return LogFunction(f(self.rational), logs)
 
     def scaled(self, factor: RationalFunction) -> LogFunction:
         """Return factor times this function, for a number *factor*."""

@@ -432,7 +432,7 @@ def express(
     """Return *target* as a rational function of the coordinates, proved by expansion, or None."""
     if target.is_zero():
         return coordinates.field.zero
-    # Forms of positive degree are sought among those of one degree.
+    # Forms of positive degree are sought among those of one degree, or all of negative degree.
     below = any(f.degree() < 0 for f in coordinates.functions)
     if not below and target.degree() < 0 < (1 / target).degree():
         inverse = express(1 / target, coordinates, highest)

@@ -406,14 +406,13 @@ class _Builder:
     def radial(self, head: Expr, of_beta: Expr, s: Expr, slope: Expr) -> EntrywisePotential:
         """Return head + q(s); q'(s) in s where s is a power of the clock, or linear in it."""
         at, x = self.at, self.at.symbols[self.dual.variable]
-        rows: Rows = ()
+        rows: Rows = () if self.law is None else ((at.c, self.law),)
         if self.dual.clock == "sum" and self.dual.entries.model.scalars:
             z, (of_sum, of_weight) = self.dual.entries.model.scalars[0], self.exchanged
             square = sympy.factor((of_sum - at.c) * at.symbols[z] ** 2 / of_weight)
             s, slope = (e.subs(at.symbols[z], sympy.sqrt(square)) for e in (s, slope))
-            rows = ((at.c, self.law or of_sum),)
         elif self.law is not None:
-            s, slope, rows = s.subs(at.S, at.c), slope.subs(at.S, at.c), ((at.c, self.law),)
+            s, slope = s.subs(at.S, at.c), slope.subs(at.S, at.c)
         for image in _inverses(s, x, at.s):
             proposed = _cancelled(slope.subs(x, image))
             proposed = sympy.powsimp(sympy.powdenest(proposed, force=True))
@@ -441,7 +440,10 @@ def _is_root(s: Expr) -> bool:
 
 
 def _inverses(s: Expr, x: Symbol, value: Symbol) -> Iterator[Expr]:
-    """Yield what x may be where s(x) is the value, for s a power of x, or s or s^2 one over one."""
+    """Yield what x may be where s(x) is the value.
+
+    That is for s a power of x, or linear in it, or s^2 a quotient of linear functions of x.
+    """
     slope = sympy.simplify(sympy.diff(s, x))
     power = sympy.simplify(x * slope / s)
     if slope != 0 and not power.has(x):
