@@ -204,6 +204,10 @@ class Chart:
                 return Signs((*positive, *calls)).of(f)
         return 0
 
+    def modulus(self, expression: Expr) -> Expr:
+        """Return the modulus of a function of beta and constants, without bars where it can."""
+        return (self.sign(expression) * expression) or sympy.Abs(expression)
+
     def names_in(self, *expressions: Expr) -> tuple[tuple[Root, ...], tuple[Constant, ...]]:
         """Return the roots that expressions use, and the constants that they or these use."""
         used = set[Symbol]().union(*(e.free_symbols for e in expressions))

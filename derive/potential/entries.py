@@ -203,7 +203,8 @@ def add_functions(chart: Chart) -> Chart:
         images = [chart.write(p.field.embed(x)) for x in parts]
         if not chart.has(own) and None not in images:
             index = [g.index] if g.kind == "root" else []
-            chart = chart.extended(g.name, own, FUNCTIONS[g.kind](*images, *index))
+            image = FUNCTIONS[g.kind](*images, *index)
+            chart = chart.extended(g.name, own, image.replace(sympy.Abs, chart.modulus))
     for _, f, image in chart.entries:
         for A, inside in _insides(p, f, image):
             chart = _with_inside(chart, A, inside)

@@ -34,13 +34,12 @@ from derive.weights.adjoin import exponential as rational_exponential
 from derive.weights.dual import (
     DualCoordinates,
     DualLength,
-    conjugate_family,
-    dual_families,
     find_conjugate,
     find_dual_length,
     is_conjugate,
     is_dual,
 )
+from derive.weights.dual_families import conjugate_family, dual_families
 from derive.weights.hessian import WarpVerdict
 
 

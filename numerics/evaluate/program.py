@@ -117,6 +117,11 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"
 
+    def _print_sign(self, expr: Expr) -> str:
+        # The derivative of a modulus.
+        x = expr.args[0]
+        return f"abs({self._print(x)})/{self.parenthesize(x, PRECEDENCE['Pow'])}"
+
     def _print_LatticeOp(self, expr: Expr) -> str:
         name = {sympy.Min: "minimum", sympy.Max: "maximum"}[expr.func]
         first, *others = (self._ball(a) for a in sympy.ordered(expr.args))

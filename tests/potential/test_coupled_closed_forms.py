@@ -57,8 +57,13 @@ FORMS = [
         ["x", "y"],
     ),
     (["exp(a) + exp(b)", "exp(a) - exp(b)"], "-log(beta1 + beta2) - log(beta1 - beta2)", []),
+    # As many weights as outputs: grad y = g (J^T)^-1 is integrated.
+    (["exp(b)", "a + b"], "exp(beta2)/beta1", []),
+    (["1/sqrt(a**2 + b**2)", "a"], "(beta1*beta2**2 + 1/beta1)/2", []),
+    (["a", "a*sqrt(a**2 + b**2)"], "atanh(beta1**2/beta2)/2", ["a"]),
 ]
 IDS = ["softmax-3", "softmax-4", "reference", "v", "v**3", "v**5", "cubes", "exponentials"]
+IDS += ["shifted", "inverse-norm", "times-norm"]
 
 
 def hessian(Q, point):

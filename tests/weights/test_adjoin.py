@@ -7,10 +7,11 @@ import pytest
 import sympy
 
 from derive import Parameterization, Verdict
-from derive.weights import dual
+from derive.weights import dual_families
 from derive.weights.adjoin import find_warp
 from derive.weights.conserved import find_conserved, find_lie_structure
-from derive.weights.dual import conjugate_family, find_dual, forms_of_warp, is_dual
+from derive.weights.dual import find_dual, is_dual
+from derive.weights.dual_families import conjugate_family, forms_of_warp
 from derive.weights.hessian import decide_hessian, decide_warp
 from derive.weights.metric import find_metric
 from tests.published import derive_once
@@ -185,7 +186,7 @@ def test_forms_that_a_warp_asks_for(monkeypatch):
     assert found == {a**i * u ** (4 - i) for i in range(5)} | {law * f for f in (a**2, a * u, u**2)}
     assert logs == set()
     assert forms_of_warp(conserved, a + 1) == []
-    monkeypatch.setattr(dual, "MAXIMAL_COLUMNS", 4)
+    monkeypatch.setattr(dual_families, "MAXIMAL_COLUMNS", 4)
     assert told(forms_of_warp(conserved, a * u))[0] == {law * f for f in (a**2, a * u, u**2)}
 
 
