@@ -15,6 +15,7 @@ from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
 from derive.exact.towers.germ import Elementary, Unsettled
+from derive.inverse.flatness import obstruction
 from derive.inverse.line_element import Interval, LineElement, tidy
 from derive.language.tree import Call, Name, Power, Tree, names, walk
 from derive.model.notation import to_expr
@@ -104,9 +105,11 @@ def recognise(tree: Tree, variable: str | None) -> str:
         return variable
     betas = [name for name in found if re.fullmatch(r"beta_?\d*", name)]
     if len(betas) > 1:
+        known = obstruction(tree, betas)
         raise InputError(
-            f"Q couples {' and '.join(betas)} in one argument: only separable potentials are "
-            "parameterized; give the term of each coordinate as an argument of its own"
+            f"Q couples {' and '.join(betas)} in one argument{f': {known}' * bool(known)}: only "
+            "separable potentials are parameterized; give the term of each coordinate as an "
+            "argument of its own"
         )
     if len(betas) == 1 or len(found) == 1:
         return (betas or found)[0]

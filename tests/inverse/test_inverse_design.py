@@ -314,3 +314,44 @@ def test_json_and_latex():
     for Q in ("log(beta)", "cosh(beta)"):
         assert parameterize(Q).to_latex()
         assert json.loads(parameterize(Q).to_json())["coordinates"][0]["output"] is None
+
+
+COUPLED = [
+    ("beta1**4 + beta2**4 + beta1**2*beta2**2", True),
+    ("-log(beta1) - log(beta2) - log(beta1 + beta2)", True),
+    ("(beta1**2 + beta2**2)**(3/4)", True),
+    ("(beta1**2 + beta2**2 + beta3**2)**(3/4)", False),
+    ("-log(beta1*beta3 - beta2**2)", False),
+    ("log(exp(beta1) + exp(beta2)) + beta1**2 + beta2**2", True),
+    ("beta1**2 + beta2**2 + beta1**2*beta2**4", False),
+]
+POINT = {"beta1": 0.7, "beta2": 0.3, "beta3": 1.1}
+
+
+def curvature(text):
+    """Return the largest entry of the Riemann tensor of Hess Q at a point, by its definition."""
+    Q = to_sympy(parse_expression(text))
+    x = sorted(Q.free_symbols, key=str)
+    at = {s: sympy.Rational(str(POINT[s.name])) for s in x}
+    g = sympy.hessian(Q, x)
+    up, n = g.inv(), range(len(x))
+    lower = [[[g[k, i].diff(x[j]) + g[k, j].diff(x[i]) - g[i, j].diff(x[k]) for k in n]
+              for j in n] for i in n]  # fmt: skip
+    G = [[[sum(up[k, m] * lower[i][j][m] for m in n) / 2 for j in n] for i in n] for k in n]
+
+    def entry(i, j, k, m):
+        turned = G[i][j][m].diff(x[k]) - G[i][j][k].diff(x[m])
+        more = sum(G[i][k][a] * G[a][j][m] - G[i][m][a] * G[a][j][k] for a in n)
+        return float((turned + more).subs(at))
+
+    return max(abs(entry(i, j, k, m)) for i in n for j in n for k in n for m in n if k < m)
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("text", "flat"), COUPLED)
+def test_coupled_potentials_are_refused_with_what_is_known_of_f(text, flat):
+    """F with as many weights as outputs exists where Hess Q is flat, by its Riemann tensor."""
+    known = "exists, as the C_i" if flat else "no F has as many weights"
+    with pytest.raises(InputError, match=known):
+        parameterize(text)
+    assert (curvature(text) < 1e-12) == flat
