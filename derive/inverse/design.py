@@ -7,15 +7,17 @@ integral of which F is the inverse, or that there is no F, or none that was foun
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sympy import Expr, Symbol
 
 from derive.inverse.line_element import Interval
 from derive.inverse.start import FlowStart
-from derive.inverse.term import SeparableTerm
-from derive.language import to_text
+from derive.inverse.term import CoupledTerm, SeparableTerm
+from derive.language import from_sympy, to_sympy, to_text
 from derive.language.tree import Tree
 from derive.printable import Held, Printable
 from derive.statement import (
@@ -89,6 +91,29 @@ class WeightPair(Parameterized):
     product: Expr
 
 
+@dataclass(frozen=True, repr=False)
+class FlatMap(Coordinate):
+    """F of a coupled Q in as many weights, with J^T (Hess Q)(F) J = *scale* proved near a point.
+
+    The point has values of the weights; the identity goes on from there as far as F and Q do.
+    """
+
+    outputs: tuple[Tree, ...]
+    weights: tuple[str, ...]
+    scale: Expr
+    point: tuple[tuple[str, Fraction], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class FlatOnly(Coordinate):
+    """F of a coupled Q exists in as many weights: Hess Q is flat; no closed form was found.
+
+    *w_of_beta* has rows for w, of which F is the inverse, by an integral; none where that is open.
+    """
+
+    w_of_beta: tuple[tuple[object, object], ...]
+
+
 def accepted(*identities: Identity) -> Finding:
     """Return that F is proved by identities."""
     return Finding(Verdict.PROVED, "accepted by an exact identity", identities)
@@ -102,9 +127,11 @@ class InverseDesign(Claims, Printable):
 
     Attributes:
         coordinates: what was found for each term, in the order of the terms.
+        change: betas as linear functions of the coordinates u in which a coupled Q is a sum.
     """
 
     coordinates: tuple[Coordinate, ...]
+    change: tuple[tuple[str, Expr], ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -114,8 +141,22 @@ class InverseDesign(Claims, Printable):
     @property
     def outputs(self) -> tuple[str | None, ...]:
         """F as text, one per coordinate; None where no closed form was found."""
-        known = (c.output if isinstance(c, Parameterized) else None for c in self.coordinates)
-        return tuple(None if output is None else to_text(output) for output in known)
+        found: dict[str, Tree | None] = {}
+        for c in self.coordinates:
+            own = c.outputs if isinstance(c, FlatMap) else (getattr(c, "output", None),)
+            found |= dict(itertools.zip_longest(c.term.variable.split(", "), own))
+        for beta, sum_ in self.change:
+            parts = {x: found[x.name] for x in sum_.free_symbols}
+            known = {x: to_sympy(tree) for x, tree in parts.items() if tree is not None}
+            found[beta] = from_sympy(sum_.subs(known)) if len(known) == len(parts) else None
+        inner = {x.name for _, sum_ in self.change for x in sum_.free_symbols}
+        outer = (tree for name, tree in found.items() if name not in inner)
+        return tuple(None if tree is None else to_text(tree) for tree in outer)
+
+    @property
+    def coupled(self) -> tuple[Coordinate, ...]:
+        """What was found for terms of several variables."""
+        return tuple(c for c in self.coordinates if isinstance(c.term, CoupledTerm))
 
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
@@ -124,6 +165,7 @@ class InverseDesign(Claims, Printable):
 
 
 UNIT = "the constant only changes the unit of `Q`"
+FLAT = "its curvature is `-[C_i, C_j]/4`, `C_i = H^-1 dH/dbeta_i`, `H = Hess Q`: these commute"
 FREE = "; the weight is free up to sign and shift"
 CLAIM = (
     "for copies `{b}_i = F(w_i)` with weights of their own, a limit of gradient flow on"
@@ -138,7 +180,8 @@ def claims(c: Coordinate) -> Iterator[Statement | Open]:
     """Yield what is claimed of a coordinate: without F, that there is none, or nothing."""
     why, about = {"why": c.finding}, c.term.variable
     if c.finding.verdict is Verdict.REFUTED:
-        words = "no `F` has it: {why}"
+        fewest = " with as many weights as outputs" * isinstance(c.term, CoupledTerm)
+        words = f"no `F`{fewest} has it: {{why}}"
         yield Statement(words, why, kind="design", about=about, by=c.finding)
     else:
         yield Open("{why}", why, kind="design", about=about)
@@ -150,6 +193,41 @@ def _(c: IntegralOnly) -> Iterator[Statement | Open]:
     inverse = "`F` is the inverse of the integral of `sqrt(Q'')`"
     formula = Equations((("w", c.w_of_beta),))
     yield Statement(inverse, kind="line element", about=c.term.variable, below=(formula,))
+
+
+@claims.register
+def _(c: FlatOnly) -> Iterator[Statement | Open]:
+    yield Open("{why}", {"why": c.finding}, kind="design", about=c.term.variable)
+    yield Statement(
+        "an `F` with as many weights as outputs exists where `Hess Q > 0`, as `Hess Q` is flat",
+        kind="line element",
+        about=c.term.variable,
+        below=(Equations(c.w_of_beta),) if c.w_of_beta else (),
+        proof=(FLAT,),
+    )
+
+
+@claims.register
+def _(c: FlatMap) -> Iterator[Statement | Open]:
+    betas = [Symbol(name) for name in c.term.variable.split(", ")]
+    at = each("`{0} = {1}`", ((Symbol(w), x) for w, x in c.point))
+    rows = tuple(zip(betas, c.outputs, strict=True))
+    yield Statement(
+        "`F` has the implicit regularizer `Q` near {at}, and from there as far as both are smooth:",
+        {"at": at},
+        kind="design",
+        about=c.term.variable,
+        by=c.finding,
+        below=(
+            Equations(rows),
+            note("minimises: `Q - <grad Q(beta(0)), beta>`, the Bregman divergence from the start"),
+        ),
+        proof=(
+            tell("by expansion `J^T (Hess Q)(F) J = {c} I`, so `J J^T Hess Q = {c} I`", c=c.scale),
+            tell("along `w' = J^T lambda` then `grad Q(beta)' = {c} lambda`", c=c.scale),
+            UNIT,
+        ),
+    )
 
 
 @claims.register

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import sympy
@@ -17,18 +17,22 @@ from sympy import Expr
 from derive.errors import InputError
 from derive.inverse.acceptance import accepts
 from derive.inverse.candidates import candidates
+from derive.inverse.coupled import in_the_plane, linear_change
 from derive.inverse.design import (
     Coordinate,
+    FlatMap,
+    FlatOnly,
     IntegralOnly,
     InverseDesign,
     OneWeight,
     Parameterized,
     accepted,
 )
+from derive.inverse.flatness import hessian_metric, not_convex
 from derive.inverse.line_element import Candidate, W, conditions, tidy
 from derive.inverse.pair import find_pair
 from derive.inverse.start import flow_start, within
-from derive.inverse.term import Convexity, SeparableTerm, examine, recognise
+from derive.inverse.term import Convexity, CoupledTerm, SeparableTerm, examine, recognise
 from derive.language import from_sympy, parse_expression, to_text
 from derive.language.tree import Tree, names
 from derive.model.labels import backticked
@@ -36,6 +40,15 @@ from derive.verdict import Finding, Identity, Verdict
 
 CANDIDATES = 24
 """How many are tried for one coordinate."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Terms in coordinates in which a coupled term is their sum, and the betas in these."""
+
+    terms: tuple[SeparableTerm, ...]
+    betas: tuple[tuple[str, Expr], ...]
+
 
 Written: TypeAlias = str | Expr | Tree
 """An expression as users give it."""
@@ -79,14 +92,21 @@ def parameterize(
     if not trees:
         raise InputError("no potential: give Q(beta), such as beta*log(beta) - beta")
     found: list[Coordinate] = []
+    change: list[tuple[str, Expr]] = []
     target: Expr | None = None
-    for term in _terms(trees, variable, dict(start or {}), frozenset(positive)):
+    waiting = [*reversed(_terms(trees, variable, dict(start or {}), frozenset(positive)))]
+    while waiting:
+        term = waiting.pop()
         coordinate = _coordinate(term, target)
+        if isinstance(coordinate, Change):
+            change += coordinate.betas
+            waiting += reversed(coordinate.terms)
+            continue
         found.append(coordinate)
         # One clock for all terms: every later F is scaled to the constant of the first.
-        if target is None and isinstance(coordinate, Parameterized):
+        if target is None and isinstance(coordinate, Parameterized | FlatMap):
             target = coordinate.scale
-    return InverseDesign(tuple(found))
+    return InverseDesign(tuple(found), tuple(change))
 
 
 def _tree(value: Written) -> Tree:
@@ -98,32 +118,84 @@ def _tree(value: Written) -> Tree:
 def _terms(
     trees: list[Tree], variable: str | None, start: dict[str, Written], positive: frozenset[str]
 ) -> list[SeparableTerm]:
-    """Return the terms of Q, each with its coordinate and start."""
-    variables = [recognise(tree, variable) for tree in trees]
+    """Return the terms of Q, each with its coordinates and start."""
+    groups = [recognise(tree, variable) for tree in trees]
+    variables = [name for group in groups for name in group]
     if unknown := [name for name in start if name not in variables]:
         raise InputError(f"start: there is no coordinate {unknown[0]} ({', '.join(variables)})")
     if excess := sorted(positive - set(names(tuple(trees)))):
         raise InputError(f"positive: {excess[0]} is no parameter of Q")
-    if len(set(variables)) < len(variables):
-        raise InputError("two terms use the same coordinate: call them beta1, beta2, ...")
-    terms = []
-    for i, (tree, name) in enumerate(zip(trees, variables, strict=True), 1):
-        if mixed := sorted((set(variables) - {name}) & set(names((tree,)))):
-            coupled = f"Q couples {name} and {mixed[0]}"
-            raise InputError(f"{coupled}: only separable potentials are parameterized")
+    _apart(trees, groups)
+    several = any(len(group) > 1 for group in groups)
+    terms = list[SeparableTerm]()
+    for i, (tree, group) in enumerate(zip(trees, groups, strict=True), 1):
+        if len(group) > 1:
+            terms.append(_coupled_term(tree, group, start, positive))
+            continue
+        (name,) = group
         value = _tree(start[name]) if name in start else None
         if value is not None and set(names((value,))) & set(variables):
             raise InputError(f"start: the value of {name} uses a coordinate")
-        suffix = str(i) if len(trees) > 1 else ""
-        term = SeparableTerm(tree, name, positive - {name}, value, suffix)
-        if W.name in term.parameters:
+        suffix = name.removeprefix("beta").strip("_") if several else str(i) * (len(trees) > 1)
+        found = SeparableTerm(tree, name, positive - {name}, value, suffix)
+        if W.name in found.parameters:
             raise InputError("w is the name of the weight: call the parameter something else")
-        terms.append(term)
+        terms.append(found)
     return terms
 
 
-def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
+def _apart(trees: Sequence[Tree], groups: Sequence[tuple[str, ...]]) -> None:
+    """Refuse terms that share a coordinate."""
+    variables = [name for group in groups for name in group]
+    for tree, group in zip(trees, groups, strict=True):
+        others = {*variables} - {*group} | {x for x in group if variables.count(x) > 1}
+        if not (shared := sorted(others & {*names((tree,))})):
+            continue
+        coupled = sorted({*shared, *group, *(x for g in groups if shared[0] in g for x in g)})
+        if len(coupled) == 1:
+            raise InputError("two terms use the same coordinate: call them beta1, beta2, ...")
+        words = f"Q couples {' and '.join(coupled)}"
+        raise InputError(f"{words}: write all terms with one of these as one argument")
+
+
+def _coupled_term(
+    tree: Tree, group: tuple[str, ...], start: Mapping[str, Written], positive: frozenset[str]
+) -> CoupledTerm:
+    """Return a term of several coordinates; InputError for a start, or names that are ours."""
+    if given := sorted({*group} & {*start}):
+        raise InputError(f"start: Q couples {given[0]} to others; leave it out")
+    term = CoupledTerm(tree, ", ".join(group), positive, variables=group)
+    ours = {"t", "phi", *(f"{x}{n}" for x in "uw" for n in term.numbers)}
+    if taken := sorted(ours & {*term.parameters}):
+        raise InputError(f"{taken[0]} is a name of ours: call the parameter something else")
+    return term
+
+
+def _coupled(term: CoupledTerm, target: Expr | None) -> Coordinate | Change:
+    """Return what is found for one term in several variables, or others in which it is a sum."""
+    metric = hessian_metric(term)
+    if metric is None or not metric.positive:
+        return Coordinate(term, not_convex(metric), None)
+    if metric.flatness.verdict is not Verdict.PROVED:
+        return Coordinate(term, metric.flatness, None)
+    if change := linear_change(metric, [f"u{n}" for n in term.numbers]):
+        trees = zip(term.numbers, map(from_sympy, change.terms), strict=True)
+        parts = (
+            SeparableTerm(q, f"u{n}", term.positive & {*names((q,))}, None, n) for n, q in trees
+        )
+        return Change(tuple(parts), change.betas)
+    return in_the_plane(metric, target) or FlatOnly(
+        term,
+        Finding(Verdict.UNDECIDED, "no closed form of `F` was found", metric.flatness.evidence),
+        None,
+        (),
+    )
+
+
+def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate | Change:
     """Return what is found for one term, with K Q'' = *target* where that is given."""
+    if isinstance(term, CoupledTerm):
+        return _coupled(term, target)
     convexity = examine(term)
     if convexity is None:
         if term.start is not None:

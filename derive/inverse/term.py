@@ -15,7 +15,6 @@ from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
 from derive.exact.towers.germ import Elementary, Unsettled
-from derive.inverse.flatness import obstruction
 from derive.inverse.line_element import Interval, LineElement, tidy
 from derive.language.tree import Call, Name, Power, Tree, names, walk
 from derive.model.notation import to_expr
@@ -76,6 +75,28 @@ class SeparableTerm:
 
 
 @dataclass(frozen=True)
+class CoupledTerm(SeparableTerm):
+    """A term of the potential in several variables; its *variable* is all their names."""
+
+    variables: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The other names."""
+        return tuple(name for name in names((self.tree,)) if name not in self.variables)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """What stands behind beta in their names, and behind w and u in ours."""
+        return tuple(name.removeprefix("beta").strip("_") for name in self.variables)
+
+    def symbols(self) -> dict[str, Symbol]:
+        """Return the SymPy symbols of the proposals: real, and of parameters positive."""
+        parameters = {name: Symbol(name, positive=True) for name in self.parameters}
+        return {name: Symbol(name, real=True) for name in self.variables} | parameters
+
+
+@dataclass(frozen=True)
 class Convexity:
     """Q', Q'' and the sign of Q'' near a point, the values of beta and the parameters.
 
@@ -98,21 +119,14 @@ class Convexity:
         return LineElement(tidy(self.second), v, self.term.positive)
 
 
-def recognise(tree: Tree, variable: str | None) -> str:
-    """Return the name of the coordinate in one term of Q; InputError for none, or several."""
+def recognise(tree: Tree, variable: str | None) -> tuple[str, ...]:
+    """Return the names of the coordinates in one term of Q; InputError for none."""
     found = names((tree,))
     if variable is not None and variable in found:
-        return variable
-    betas = [name for name in found if re.fullmatch(r"beta_?\d*", name)]
-    if len(betas) > 1:
-        known = obstruction(tree, betas)
-        raise InputError(
-            f"Q couples {' and '.join(betas)} in one argument{f': {known}' * bool(known)}: only "
-            "separable potentials are parameterized; give the term of each coordinate as an "
-            "argument of its own"
-        )
-    if len(betas) == 1 or len(found) == 1:
-        return (betas or found)[0]
+        return (variable,)
+    betas = tuple(sorted(name for name in found if re.fullmatch(r"beta_?\d*", name)))
+    if betas or len(found) == 1:
+        return betas or found
     if not found:
         raise InputError("Q is a constant: write an expression in beta, such as beta*log(beta)")
     raise InputError(f"which of {', '.join(found)} is the coordinate? call it beta")

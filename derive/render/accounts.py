@@ -383,12 +383,21 @@ HEADS = {
 }
 
 
+CURVED = "No: no F with as many weights as outputs has it."
+
+
 def tell_inverse(design: InverseDesign) -> Document:
     """Return what is said of a design; beta and w are the letters of these pages."""
     terms, own = (c.term for c in design.coordinates), ("beta", "w")
     names = (n for t in terms for n in (*t.parameters, t.variable) if not n.startswith(own))
     parts = (p for c in design.coordinates for p in _coordinate(design, c))
-    return Document((Part(HEADS[design.verdict]), *parts), frozenset(names))
+    refused = any(c.finding.verdict is Verdict.REFUTED for c in design.coupled)
+    head = CURVED if refused else HEADS[design.verdict]
+    sums = (
+        "in coordinates `u`, `beta = B u`, `Q` is a sum; of data `X` the rows of `X B` are those:",
+        Equations(design.change),
+    )
+    return Document((Part(head, sums if design.change else ()), *parts), frozenset(names))
 
 
 def _coordinate(design: InverseDesign, c: Coordinate) -> Iterator[Part]:

@@ -184,7 +184,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "counted": lambda outputs: [i + 1 for i in outputs],
     "decimal": "{:.15g}".format,
     "decision": lambda x: record(x, ("decided", "undecided")[x.verdict is Verdict.UNDECIDED]),
-    "design": lambda c: record_of(c.finding)["evidence"] if hasattr(c, "output") else [],
+    "design": lambda c: record_of(c.finding)["evidence"] if hasattr(c, "scale") else [],
     "dual_coordinates": _dual_coordinates,
     "example": asdict,
     "failure": lambda identity: {} if identity.holds else record(identity, "failure"),

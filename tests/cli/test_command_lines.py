@@ -77,6 +77,8 @@ ANSWERS = [  # what is typed, the exit status, and what is on the page
     ("parameterize 'x*log(x)'", 0, ["x = w**2", "w = exp(-1/2)"]),
     ("parameterize 'k*beta**2' --positive k", 0, ["beta = w"]),
     ("parameterize 'beta1**2/2' '-log(beta2)'", 0, ["beta1 = w1", "beta2 = exp(w2)"]),
+    ("parameterize '-(beta1*beta2)**(1/3)'", 0, ["exp(sqrt(3)*atan(w2/w1))"]),
+    ("parameterize '-log(beta1*beta3 - beta2**2)'", 1, ["so Hess Q is not flat"]),
     ("parameterize '-beta**2'", 1, ["not strictly convex near any point: Q'' = -2"]),
     ("parameterize 'beta**3' --start beta=-1", 1, ["not strictly convex near beta = -1"]),
     (
@@ -144,7 +146,7 @@ REFUSALS = [  # what is typed, and what the line says
     ("explicit 'dot(u, v)' --vector u,v", "give a dimension"),
     ("parameterize", "no potential"),
     ("parameterize 3", "constant"),
-    ("parameterize 'beta1*beta2'", "couples beta1 and beta2"),
+    ("parameterize 'beta1*beta2' 'beta2**2'", "couples beta1 and beta2"),
     ("parameterize 'relu(beta)'", "not differentiable"),
     ("parameterize 'beta**'", "column"),
     ("parameterize 'beta**2' --start beta", "--start"),

@@ -3,6 +3,7 @@
 import functools
 import json
 import random
+from dataclasses import replace
 
 import mpmath
 import pytest
@@ -13,7 +14,10 @@ from derive.inverse.acceptance import accepts
 from derive.inverse.line_element import Candidate, W
 from derive.inverse.term import SeparableTerm
 from derive.language import parse_expression, to_sympy
+from derive.statement import Statement
 from tests.published import derive_once
+from tests.witnesses import WITNESSES
+from tests.witnesses.inverse import curvature_is_constant
 
 pytestmark = pytest.mark.every(3)
 
@@ -188,8 +192,6 @@ def test_a_wrong_constant_is_rejected_and_the_right_one_is_not():
 
 @pytest.mark.parametrize("broken", ["scale", "F"])
 def test_a_broken_search_proves_nothing(monkeypatch, broken):
-    from dataclasses import replace
-
     from derive.inverse import parameterize as module
 
     honest = module.candidates
@@ -246,12 +248,12 @@ def test_no_closed_form_gives_the_integral(Q):
 @pytest.mark.parametrize(
     ("terms", "keywords", "words"),
     [
-        (["beta1*beta2"], {}, "couples"),
         (["beta1**2", "beta1*beta2"], {}, "couples"),
         (["beta**2", "beta**2"], {}, "same coordinate"),
         (["k*m"], {}, "which of"),
         (["w*beta**2"], {}, "name of the weight"),
         (["3"], {}, "constant"),
+        (["beta1**4 + beta1**2*beta2**2"], {"start": {"beta1": "1"}}, "couples"),
         (["beta**2"], {"start": {"b": "1"}}, "no coordinate b"),
         (["beta**2"], {"positive": ["k"]}, "no parameter"),
         ([], {}, "no potential"),
@@ -317,41 +319,151 @@ def test_json_and_latex():
 
 
 COUPLED = [
-    ("beta1**4 + beta2**4 + beta1**2*beta2**2", True),
-    ("-log(beta1) - log(beta2) - log(beta1 + beta2)", True),
-    ("(beta1**2 + beta2**2)**(3/4)", True),
-    ("(beta1**2 + beta2**2 + beta3**2)**(3/4)", False),
-    ("-log(beta1*beta3 - beta2**2)", False),
-    ("log(exp(beta1) + exp(beta2)) + beta1**2 + beta2**2", True),
-    ("beta1**2 + beta2**2 + beta1**2*beta2**4", False),
+    ("(beta1**2 + beta2**2)**(3/4)", ("2/3*sqrt(2)*atan(w2/w1)", "4/3")),
+    ("-(beta1*beta2)**(1/3)", ("exp(sqrt(3)*atan(w2/w1))", "2")),
+    ("beta1*log(beta1) + beta2*log(beta2) + (beta1 + beta2)*log(beta1 + beta2)", ("sin", "8")),
+    ("beta1**4 + beta2**4 + beta1**2*beta2**2", ()),
+    ("-log(beta1) - log(beta2) - log(beta1 + beta2)", ()),
+    ("(beta1**2 + beta2**2 + beta3**2)**(3/4)", None),
+    ("-log(beta1*beta3 - beta2**2)", None),
+    ("beta1**2 + beta2**2 + beta1**2*beta2**4", None),
 ]
-POINT = {"beta1": 0.7, "beta2": 0.3, "beta3": 1.1}
-
-
-def curvature(text):
-    """Return the largest entry of the Riemann tensor of Hess Q at a point, by its definition."""
-    Q = to_sympy(parse_expression(text))
-    x = sorted(Q.free_symbols, key=str)
-    at = {s: sympy.Rational(str(POINT[s.name])) for s in x}
-    g = sympy.hessian(Q, x)
-    up, n = g.inv(), range(len(x))
-    lower = [[[g[k, i].diff(x[j]) + g[k, j].diff(x[i]) - g[i, j].diff(x[k]) for k in n]
-              for j in n] for i in n]  # fmt: skip
-    G = [[[sum(up[k, m] * lower[i][j][m] for m in n) / 2 for j in n] for i in n] for k in n]
-
-    def entry(i, j, k, m):
-        turned = G[i][j][m].diff(x[k]) - G[i][j][k].diff(x[m])
-        more = sum(G[i][k][a] * G[a][j][m] - G[i][m][a] * G[a][j][k] for a in n)
-        return float((turned + more).subs(at))
-
-    return max(abs(entry(i, j, k, m)) for i in n for j in n for k in n for m in n if k < m)
 
 
 @pytest.mark.every(3)
-@pytest.mark.parametrize(("text", "flat"), COUPLED)
-def test_coupled_potentials_are_refused_with_what_is_known_of_f(text, flat):
-    """F with as many weights as outputs exists where Hess Q is flat, by its Riemann tensor."""
-    known = "exists, as the C_i" if flat else "no F has as many weights"
-    with pytest.raises(InputError, match=known):
-        parameterize(text)
-    assert (curvature(text) < 1e-12) == flat
+@pytest.mark.parametrize(("text", "found"), COUPLED)
+def test_coupled_potentials_have_f_where_their_hessian_is_flat(text, found):
+    """F with c, or that there is one; else the entry of a commutator that is not 0."""
+    design = parameterize(text)
+    (c,) = design.coordinates
+    if found is None:
+        assert design.verdict is Verdict.REFUTED
+        (failing,) = c.finding.evidence
+        assert not failing.holds
+        assert failing.left == failing.residual
+        assert f"is {failing.left} at" in " ".join(design.to_text().split())
+    elif found:
+        assert design.verdict is Verdict.PROVED
+        assert found[0] in design.outputs[1] or found[0] in design.outputs[0]
+        assert str(c.scale) == found[1]
+    else:
+        assert design.verdict is Verdict.UNDECIDED
+        assert design.outputs == (None, None)
+        assert "Integral(" in design.to_text()
+        assert "an F with as many" in design.to_text()
+    for text in (design.to_latex(), design.to_html(), design.to_json()):
+        assert text
+
+
+def test_the_entry_that_refuses_is_that_of_the_commutator():
+    """By SymPy, at the point that is named."""
+    design = parameterize("-log(beta1*beta3 - beta2**2)")
+    (failing,) = design.coordinates[0].finding.evidence
+    b = sympy.symbols("beta1 beta2 beta3")
+    H = sympy.hessian(-sympy.log(b[0] * b[2] - b[1] ** 2), b)
+    at = {x: sympy.Rational(dict(failing.point)[x.name]) for x in b}
+    i, j, row, column = (int(x) - 1 for x in failing.claim if x.isdigit() and x != "0")
+    A, B = (H.subs(at).inv() * H.diff(b[k]).subs(at) for k in (i, j))
+    assert str((A * B - B * A)[row, column]) == failing.left != "0"
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(beta1 + beta2)*log(beta1 + beta2) - log(beta1 - beta2)",
+        "(beta1 + 2*beta2 + beta3)**(3/2) + (beta1 - beta2)**2 - log(beta3 - beta1)",
+        "(beta1 + beta2)**2 + (beta1 - beta2)*asinh(beta1 - beta2) - sqrt((beta1 - beta2)**2 + 1)",
+    ],
+)
+def test_a_sum_in_other_coordinates_has_f_of_its_terms(text):
+    """J J^T Hess Q = c I of all weights, in 60 digits."""
+    design = parameterize(text)
+    assert design.verdict is Verdict.PROVED
+    assert len(design.change) == len(design.outputs)
+    Q = to_sympy(parse_expression(text))
+    F = [to_sympy(parse_expression(f)) for f in design.outputs]
+    b = sorted(Q.free_symbols, key=str)
+    w = sorted({x for f in F for x in f.free_symbols}, key=str)
+    at = {x: sympy.Rational(3 + 2 * k, 4) for k, x in enumerate(w)}
+    for c in design.coordinates:
+        if hasattr(c, "product"):
+            p, m = map(sympy.Symbol, c.weights)
+            at[m] = c.product / at[p]
+    J = sympy.Matrix(F).jacobian(w).subs(at)
+    H = sympy.hessian(Q, b).subs({x: f.subs(at) for x, f in zip(b, F, strict=True)})
+    off = J * J.T * H / design.coordinates[0].scale - sympy.eye(len(b))
+    assert max(abs(x) for x in off.evalf(60)) < 1e-50
+
+
+def test_a_coupled_term_stands_beside_others_under_one_clock():
+    design = parameterize(["beta3*log(beta3)", "(beta1**2 + beta2**2)**(3/4)"])
+    assert [str(c.scale) for c in design.coordinates] == ["4", "4"]
+    for s in design.statements:
+        assert curvature_is_constant(design, s, random.Random(1)) > 0
+
+
+@pytest.mark.parametrize("text", ["beta1*beta2", "(beta1 + beta2)**2", "-sqrt(beta1*beta2)"])
+def test_what_is_nowhere_strictly_convex_is_refused(text):
+    assert parameterize(text).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("broken", ["F", "t", "sum"])
+def test_a_broken_integration_proves_nothing(monkeypatch, broken):
+    from derive.inverse import coupled as module
+
+    honest_map, honest_polar = module._from_polar, module._polar
+    if broken == "F":
+
+        def lying(*given):
+            return [
+                f * (1 + w[0]) for f, w in zip(honest_map(*given), [given[-1]] * 2, strict=True)
+            ]
+
+        monkeypatch.setattr(module, "_from_polar", lying)
+        assert parameterize("(beta1**2 + beta2**2)**(3/4)").verdict is Verdict.UNDECIDED
+    elif broken == "t":
+
+        def off(metric):
+            polar = honest_polar(metric)
+            return replace(polar, line=polar.line + 1)
+
+        monkeypatch.setattr(module, "_polar", off)
+        (c,) = parameterize("beta1**4 + beta2**4 + beta1**2*beta2**2").coordinates
+        assert c.w_of_beta == ()
+    else:
+        monkeypatch.setattr(module, "_common_eigenvectors", lambda _: [[1, 0], [1, 1]])
+        design = parameterize("(beta1 + beta2)*log(beta1 + beta2) - log(beta1 - beta2)")
+        assert not design.change
+        assert design.verdict is Verdict.UNDECIDED
+
+
+def drawn_coupled(rng):
+    """Draw a homogeneous Q of the plane, or a sum in other coordinates: both are flat."""
+    a, b, c = (rng.randint(1, 4) for _ in range(3))
+    x, y = f"({a}*beta1 + {b}*beta2)", f"(beta1 - {c}*beta2)"
+    terms = "{0}*log({0})", "-log({0})", "{0}**2", "{0}**(3/2)", "{0}**4", "-{0}**(1/2)"
+    first, second = rng.choice(terms).format(x), rng.choice(terms).format(y)
+    k = rng.choice(("3/4", "2", "5/4", "3"))
+    return rng.choice((
+        f"{first} + {second}",
+        f"({a}*beta1**2 + {b}*beta2**2)**({k})",
+        f"-{a}*beta1**(1/{b + 2})*beta2**(1/{c + 2})",
+        f"-{a}*log(beta1) - {b}*log(beta2) - {c}*log(beta1 + beta2)",
+        f"{a}*beta1**4 + {b}*beta2**4 + {c}*beta1**2*beta2**2",
+    ))  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_drawn_flat_potentials_withstand_their_witnesses(seed):
+    """And with a term that couples in another way they are curved, as the witness says too."""
+    rng = random.Random(seed)
+    text = drawn_coupled(rng)
+    flat, curved = parameterize(text), parameterize(f"{text} + (beta1 + beta2)**2*beta1**6")
+    assert flat.verdict is not Verdict.REFUTED
+    assert curved.verdict is Verdict.REFUTED
+    for design in (flat, curved):
+        for s in design.statements:
+            if isinstance(s, Statement):
+                assert WITNESSES[s.kind](design, s, random.Random(seed)) > 0

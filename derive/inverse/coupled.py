@@ -1,0 +1,292 @@
+"""F of a coupled Q whose Hessian metric is flat: coordinates w with Dw^T Dw = kappa Hess Q.
+
+Two principles integrate. *Linear*: where the C_i = H^-1 dH/dbeta_i have common eigenvectors that
+are constant, Q is a sum of terms in one coordinate u_k = <a_k, beta> each, and F is that of the
+terms. *Homothety*: let n = <beta, Hess Q beta> be homogeneous of degree k on a plane. As
+Hess Q beta is a gradient, the field beta is one of the flat metric, and no rotation:
+
+    |w|^2 = n for k != 0 and kappa = k^2/4,   w_1 = (<beta, grad Q> - Q)/n for k = 0, kappa = 1/n,
+
+and what is left, the angle of w, or w_2, is a function of t = beta_2/beta_1: one quadrature, whose
+inverse is sought as that of one weight. Every homogeneous Q on a plane is flat. Neither is trusted:
+what is printed is accepted by J^T (Hess Q)(F) J = c, or by Hess Q in these coordinates, exactly.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import mpmath
+import sympy
+from sympy import Expr, Symbol
+
+from derive.errors import DeriveError, LanguageError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import dot, inverse
+from derive.exact.towers.germ import Elementary, Unsettled
+from derive.exact.towers.tower import build_elements
+from derive.inverse.acceptance import PLACES
+from derive.inverse.candidates import candidates
+from derive.inverse.design import FlatMap, FlatOnly, accepted
+from derive.inverse.flatness import HessianMetric
+from derive.inverse.line_element import LineElement, W, tidy
+from derive.inverse.term import CoupledTerm
+from derive.language import from_sympy, to_sympy
+from derive.language.tree import Tree, substituted
+from derive.verdict import Finding, Identity, Verdict
+
+CANDIDATES = 12
+LARGEST = 12
+"""Denominator of what constant eigenvectors are read as."""
+T = Symbol("t", positive=True)
+
+
+@dataclass(frozen=True)
+class LinearChange:
+    """beta = B u, in which Q is a sum: each beta in u, and the term of each u."""
+
+    betas: tuple[tuple[str, Expr], ...]
+    terms: tuple[Expr, ...]
+
+
+def linear_change(metric: HessianMetric, names: Sequence[str]) -> LinearChange | None:
+    """Return coordinates u_k, of these names, in which Q is a sum, where constant ones are found.
+
+    Accepted where the second derivatives of the sum are those of Q, exactly.
+    """
+    term = metric.term
+    columns = _common_eigenvectors(metric)
+    if columns is None:
+        return None
+    u = sympy.symbols(list(names), real=True)
+    B = sympy.Matrix(columns).T
+    at = [metric.point[name] for name in term.variables]
+    origin = B.inv() * sympy.Matrix(at)
+    Q, symbols = to_sympy(term.tree, term.symbols()), term.symbols()
+    terms = []
+    for k, x in enumerate(u):
+        line = B * sympy.Matrix([x if i == k else origin[i] for i in range(len(u))])
+        images = {symbols[name]: line[i] for i, name in enumerate(term.variables)}
+        terms.append(sympy.expand(Q.subs(images)).as_independent(x, as_Add=True)[1])
+    betas = [sum_ for (sum_,) in (B * sympy.Matrix(u)).tolist()]
+    try:
+        inner = dict(zip(term.variables, map(from_sympy, betas), strict=True))
+        whole = substituted(term.tree, inner), from_sympy(sympy.Add(*terms))
+        sides = build_elements(whole, names, term.parameters, term.positive)
+        H, of_sum = (_second_derivatives(x, len(u)) for x in sides)
+        if any(not (a - b).is_zero() for a, b in zip(H, of_sum, strict=True)):
+            return None
+    except (DeriveError, ArithmeticError):
+        return None
+    return LinearChange(tuple(zip(term.variables, betas, strict=True)), tuple(terms))
+
+
+def _common_eigenvectors(metric: HessianMetric) -> list[list[Fraction]] | None:
+    """Return rational vectors near the eigenvectors of sum_k r_k C_k at the point."""
+    tower, d = metric.tower, len(metric.H)
+    M = mpmath.zeros(d)
+    for k, C in enumerate(metric.slopes):
+        M += mpmath.sqrt(k + 2) * mpmath.matrix(
+            [[mpmath.mpf(float(tower.ball(x).mid())) for x in row] for row in C]
+        )
+    _, vectors = mpmath.eig(M)
+    found = []
+    for k in range(d):
+        column = [complex(vectors[i, k]) for i in range(d)]
+        lead = max(column, key=abs)
+        ratios = [(x / lead).real for x in column]
+        found.append([Fraction(x).limit_denominator(LARGEST) for x in ratios])
+    return found if sympy.Matrix(found).det() else None
+
+
+def _second_derivatives(Q: RationalFunction, d: int) -> list[RationalFunction]:
+    slopes = Q.field.gradient(Q)[:d]
+    return [x for slope in slopes for x in slope.field.gradient(slope)[:d]]
+
+
+@dataclass(frozen=True)
+class Polar:
+    """Hess Q on a plane by homothety: kappa H = dw_1^2 + ..., in t = beta_j/beta_i.
+
+    Attributes:
+        order: i and j, so that beta_i > 0.
+        degree: k; size: n, or (<beta, grad Q> - Q)/n where k = 0, as a function of beta.
+        at_one: size at beta_i = 1, beta_j = t; line: P, the angle, or w_2, is int sqrt(P) dt.
+        scale: c = 1/kappa.
+    """
+
+    order: tuple[int, int]
+    degree: Expr
+    size: Expr
+    at_one: Expr
+    line: Expr
+    scale: Expr
+
+
+def in_the_plane(metric: HessianMetric, target: Expr | None) -> FlatMap | FlatOnly | None:
+    """Return F of Q on a plane by homothety, or w as an integral, accepted; None for neither."""
+    polar = _polar(metric)
+    if polar is None:
+        return None
+    term = metric.term
+    w1, w2 = weights = tuple(f"w{n}" for n in term.numbers)
+    w = sympy.symbols(list(weights), positive=True)
+    element = LineElement(polar.line, T, term.positive)
+    for candidate in itertools.islice(candidates(element), CANDIDATES):
+        if not (candidate.scale.is_positive or candidate.scale.free_symbols):
+            continue
+        F, scale = _measured(polar, _from_polar(polar, candidate.F, candidate.scale, w), w, target)
+        try:
+            trees = tuple(map(from_sympy, F))
+            point = accepts_map(term, trees, weights, from_sympy(scale))
+        except LanguageError:
+            continue
+        if point is not None:
+            claim = "J^T (Hess Q)(F) J = c I"
+            identity = Identity(claim, "J^T (Hess Q)(F) J", f"{scale} I")
+            finding = accepted(identity, *metric.flatness.evidence)
+            return FlatMap(term, finding, None, trees, weights, scale, point)
+    if not _is_polar(metric, polar):
+        return None
+    reason = "no closed form was found: `F` is the inverse of `w(beta)`"
+    i, j = polar.order
+    betas = [term.symbols()[name] for name in term.variables]
+    angle = sympy.Integral(sympy.sqrt(polar.line), T)
+    rows: tuple[tuple[object, object], ...] = ((w1, polar.size), (w2, angle))
+    if polar.degree != 0:
+        radius, phi = sympy.sqrt(polar.size), Symbol("phi")
+        rows = (w1, radius * sympy.cos(phi)), (w2, radius * sympy.sin(phi)), (phi, angle)
+    rows = (*rows, ("t", betas[j] / betas[i]))
+    finding = Finding(Verdict.UNDECIDED, reason, metric.flatness.evidence)
+    return FlatOnly(term, finding, None, rows)
+
+
+def _polar(metric: HessianMetric) -> Polar | None:
+    """Propose polar coordinates by the degree of n = <beta, Hess Q beta>."""
+    term = metric.term
+    if len(term.variables) != 2:
+        return None
+    order = next(((i, 1 - i) for i in (0, 1) if metric.point[term.variables[i]] > 0), None)
+    if order is None:
+        return None
+    x, y = [term.symbols()[term.variables[i]] for i in order]
+    H = [[tidy(metric.expression(metric.H[i][j])) for j in order] for i in order]
+    v = [H[0][0] * x + H[0][1] * y, H[1][0] * x + H[1][1] * y]
+    n = tidy(x * v[0] + y * v[1])
+    degree = sympy.simplify((x * n.diff(x) + y * n.diff(y)) / n)
+    if degree.free_symbols & {x, y}:
+        return None
+
+    def at_one(e: Expr) -> Expr:
+        return tidy(e.subs({x: 1, y: T}, simultaneous=True))
+
+    u, nu = at_one(H[1][1]), at_one(n)
+    if degree == 0:
+        Q = to_sympy(term.tree, term.symbols())
+        size = sympy.simplify((x * Q.diff(x) + y * Q.diff(y) - Q) / n)
+        line = tidy(u / n - (at_one(v[1]) / n) ** 2)
+        return Polar(order, degree, size, at_one(size), line, n)
+    line = tidy((degree**2 / 4 * u - nu.diff(T) ** 2 / (4 * nu)) / nu)
+    return Polar(order, degree, n, nu, line, 4 / degree**2)
+
+
+def _from_polar(polar: Polar, shape: Expr, unit: Expr, w: Sequence[Symbol]) -> list[Expr]:
+    """Return F where t is a *shape* of W, and the angle, or w_2, is sqrt(unit) W."""
+    first, second = w
+    across = second if polar.degree == 0 else sympy.atan(second / first)
+    t = shape.subs(W, across / sympy.sqrt(unit))
+    size = polar.at_one.subs(T, t)
+    if polar.degree == 0:
+        along = sympy.simplify(sympy.exp(first - size))
+    else:
+        radial = (first**2 + second**2) ** (1 / polar.degree)
+        along = radial * sympy.simplify(size ** (-1 / polar.degree))
+    # Signs of moduli are those near a point: either is accepted, or not.
+    along = along.replace(sympy.Abs, lambda x: x)
+    pair = [along, sympy.simplify(along * t)]
+    return [pair[polar.order.index(i)] for i in (0, 1)]
+
+
+def _measured(
+    polar: Polar, F: Sequence[Expr], w: Sequence[Symbol], target: Expr | None
+) -> tuple[list[Expr], Expr]:
+    """Return F and c in the unit of w in which c is *target*; by default the simplest F."""
+    scale = polar.scale
+    if polar.degree == 0:
+        factor, scale = sympy.sqrt(tidy((target or scale) / scale)), target or scale
+        return [f.subs({x: factor * x for x in w}, simultaneous=True) for f in F], scale
+    # F has degree 2/k in w: 1 is put for the number in front of it.
+    number = F[0].as_independent(*w, as_Add=False)[0]
+    factor = 1 / number if target is None else (target / scale) ** (1 / polar.degree)
+    return [factor * f for f in F], tidy(scale * factor**polar.degree)
+
+
+def accepts_map(
+    term: CoupledTerm, F: Sequence[Tree], weights: Sequence[str], scale: Tree
+) -> tuple[tuple[str, Fraction], ...] | None:
+    """Return a point near which J^T (Hess Q)(F) J = c > 0 is proved; None where none is found.
+
+    J^T D_w(J^-T D_w(Q o F)) is that, so that Hess Q is never formed in beta.
+    """
+    d = len(weights)
+    for values in term.parameter_points():
+        for shift, k in itertools.product(range(3), range(len(PLACES))):
+            places = [PLACES[(k + i * shift) % len(PLACES)] for i in range(d)]
+            point = {**dict(zip(weights, places, strict=True)), **values}
+            tower = Elementary(point, [term.tree, *F, scale])
+            try:
+                holds = _holds_at(tower, term, (F, scale), d)
+            except (Unsettled, ZeroDivisionError):
+                continue
+            return tuple(zip(weights, places, strict=True)) if holds else None
+    return None
+
+
+def _holds_at(
+    tower: Elementary, term: CoupledTerm, claim: tuple[Sequence[Tree], Tree], d: int
+) -> bool:
+    f, c = [tower.read(x) for x in claim[0]], tower.read(claim[1])
+    composed = tower.read(term.tree, dict(zip(term.variables, f, strict=True)))
+    J = tuple(tuple(tower.derivative(x, k) for k in range(d)) for x in f)
+    G = [tower.derivative(composed, k) for k in range(d)]
+    back = [*zip(*inverse(J), strict=True)]  # J^-T
+    y = [tower.tidy(dot(row, G)) for row in back]
+    slopes = [[tower.derivative(x, k) for k in range(d)] for x in y]
+    if tower.sign(c) <= 0:
+        return False
+    columns = [*zip(*J, strict=True)]
+    moved = [*zip(*slopes, strict=True)]
+
+    def off(k: int, m: int) -> RationalFunction:
+        entry = dot(columns[k], moved[m])
+        return tower.tidy(entry - c if k == m else entry)
+
+    return all(tower.is_zero(off(k, m)) for k in range(d) for m in range(d))
+
+
+def _is_polar(metric: HessianMetric, polar: Polar) -> bool:
+    """Tell whether kappa Hess Q is that metric, with P > 0 at the point, exactly."""
+    tower, (i, j) = metric.tower, polar.order
+    betas = tower.field.gens[:2]
+    try:
+        t = betas[j] / betas[i]
+        P = tower.read(from_sympy(polar.line), {T.name: t})
+        size, c = (tower.read(from_sympy(x)) for x in (polar.size, polar.scale))
+        if tower.sign(P) <= 0:
+            return False
+        factor = P if polar.degree == 0 else size * P
+        root = tower.field.one if polar.degree == 0 else 1 / (4 * size)
+        along, across = ([tower.derivative(x, k) for k in range(2)] for x in (size, t))
+        return all(
+            tower.is_zero(
+                tower.tidy(
+                    metric.H[a][b] / c - root * along[a] * along[b] - factor * across[a] * across[b]
+                )
+            )
+            for a, b in ((0, 0), (0, 1), (1, 1))
+        )
+    except (LanguageError, Unsettled, ZeroDivisionError):
+        return False
