@@ -21,8 +21,8 @@ from flint import acb, acb_poly, arb, arb_poly, ctx, fmpq
 
 from numerics.evaluate.doubles.arithmetic import Constants, Formula, Quantity
 from numerics.evaluate.doubles.closed import ClosedFormulas
-from numerics.evaluate.doubles.parametric import ParametricFormulas, Place, Point, point
-from numerics.evaluate.doubles.vectors import Polar, Ray, VectorFormulas
+from numerics.evaluate.doubles.parametric import ParametricFormulas, Point, point
+from numerics.evaluate.doubles.vectors import VectorFormulas
 
 Function: TypeAlias = Callable[..., Any]
 LADDER = tuple(2**k for k in range(6, 14))
@@ -329,12 +329,6 @@ _FINEST, _SOME = 128, 8
 class Curve(ParametricFormulas):
     """Q of one output along beta = h(z)."""
 
-    def _rise(self, c: Constants, at: Place, at0: Place) -> Sequence[arb]:
-        """Return the divergence, ``rate (z - z0) b - H(z) + H(z0)``."""
-        (b, p), (_, p0) = at, at0
-        H, H0 = (self._at(self.conjugate, c, x) for x in (p, p0))
-        return [c.rate * (p[0] - p0[0]) * b - (H - H0)]
-
     def _image(self, c: Constants, y: arb) -> Sequence[arb]:
         return [self._height(c, point(c, y / c.rate))]
 
@@ -418,18 +412,14 @@ class Vector(VectorFormulas):
     dot = staticmethod(lambda x, y: (x * y).sum())
     unit = staticmethod(lambda x, size: x / size if any(y != 0 for y in x) else x)
 
-    def _rays(self) -> list[Ray]:
-        first, *_ = self.q.differences
-        return [lambda c, s, s0, _: first(c, s, s0)[0]]
+    @staticmethod
+    def basis(b: Any) -> list[Any]:
+        """Return the unit vectors."""
+        return [np.array([arb(i == j) for j in range(len(b))]) for i in range(len(b))]
 
-    def _hessian(self, c: Constants, b: Any) -> Sequence[Any]:
-        identity = np.array([[arb(i == j) for j in range(len(b))] for i in range(len(b))])
-        return [self._product(c, b, row)[0] for row in identity]
-
-    def _bregman(self, c: Constants, at: Polar, at0: Polar, along: Ray) -> Sequence[arb]:
-        """Return that of q from s0 to s, and ``q'(s0) (s - <b, e0>)`` of the directions."""
-        (b, s, _), (_, s0, e0) = at, at0
-        slope, rise = c.of(self.q.gradient(c, s0)[0]), along(c, s, s0, s - s0)
-        if s0 == 0 and slope != 0:
+    @staticmethod
+    def smooth(slope: arb, s: arb) -> arb:
+        """Return q'(s), undefined at a kink in 0."""
+        if s == 0 and slope != 0:
             raise Undefined
-        return [rise if s0 == 0 else rise + slope * (s - self.dot(b, e0))]
+        return slope

@@ -259,7 +259,8 @@ class VectorFunctions:
             size, c = np.linalg.norm(dual, axis=-1), self.block.start.at(Plain)
             (s,) = invert_by_newton(self.block.program.plain.q, c, s0, [size])
             return np.asarray((s / size)[..., None] * dual).reshape(shape)
-        (found,) = self.block(what, flat)
+        rows = self.block(what, flat)
+        found = np.stack(rows, axis=-2) if what == "hessian" else rows[0]
         found = found.reshape((*shape[:-1], *found.shape[1:]))
         return float(found) if np.ndim(found) == 0 else np.asarray(found)
 

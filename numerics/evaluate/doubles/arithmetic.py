@@ -213,11 +213,6 @@ def select(mask: Array, x: Double, y: Double) -> Double:
     return type(x)(np.where(mask, x.v, y.v), np.where(mask, x.d, y.d))
 
 
-def tighter(x: Double, y: Double) -> Double:
-    """Return whichever of two intervals for one number is smaller."""
-    return select(~np.asarray(y.d < x.d, dtype=bool), x, y)
-
-
 def signed(x: Double, sign: Array) -> Double:
     """Return x times an array of signs."""
     return type(x)(x.v * sign, x.d)

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerics.evaluate.doubles.arithmetic import (
-    Array,
-    Constants,
-    Double,
-    Formula,
-    Quantity,
-    pairwise_sum,
-)
+from numerics.evaluate.doubles.arithmetic import Constants, Double, Formula, Quantity, pairwise_sum
 
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (16, 10)]
 
@@ -120,16 +113,11 @@ class ClosedFormulas:
         return [total]
 
     def _segment(self, c: Constants, *points: Double) -> Sequence[Double]:
+        """Integrate ``(1-t) s^T H(b0 + t s) s``: no terms cancel, as H > 0."""
         d = len(points) // 2
         s = [x - x0 for x, x0 in zip(points[:d], points[d:], strict=True)]
-        return [self.segment(c, points[d:], s)]
-
-    def segment(self, c: Constants, b0: Sequence[Double], s: Sequence[Double]) -> Double:
-        """Integrate ``(1-t) s^T H(b0 + t s) s``: no terms cancel, as H > 0."""
-        total: Array = 0
-        for x, row in zip(s, self._integrals(c, b0, s, lambda t: 1 - t), strict=True):
-            total = x * row + total
-        return total  # type: ignore[no-any-return]
+        rows = self._integrals(c, points[d:], s, lambda t: 1 - t)
+        return [sum(x * row for x, row in zip(s, rows, strict=True))]  # type: ignore[list-item]
 
     def _rise(self, c: Constants, *b: Double) -> Sequence[Double]:
         """Integrate ``H(beta_0 + t s) s``."""

@@ -16,16 +16,12 @@ from numerics.evaluate.doubles.arithmetic import (
     Quantity,
     select,
     signed,
-    tighter,
 )
-from numerics.evaluate.doubles.closed import integrate
 
 Point: TypeAlias = Sequence[Any]  # z, high - z and z - low; None for an infinite end
 Place: TypeAlias = tuple[Quantity, Point]
 """A number beta and the z with h(z) = beta."""
 
-WEAK = 2.0**-49
-"""A bound that is no smaller part of what it is compared with is worth an integral."""
 LOST = 1e-7
 """The part of h - h(0) from which on its error is worth another form."""
 FAR = 10**99
@@ -87,36 +83,10 @@ class ParametricFormulas:
         return [image]
 
     def _rise(self, c: Constants, at: Place, at0: Place) -> Sequence[Quantity]:
-        """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)``, in the form that loses less."""
-        (b, p), (b0, p0) = at, at0
-        grown = self._at(self.conjugate, c, p) - self._at(self.conjugate, c, p0)
-        direct = c.rate * b * _step(p0, p) - grown
-
-        def nearer(at: Array) -> Double:
-            return self._segment(c, _taken(b0 - b, at), _point_at(p, at), _point_at(p0, at))
-
-        return [_improved(direct, direct.v, nearer)]
-
-    def _segment(self, c: Constants, step: Double, p: Point, p0: Point) -> Double:
-        """Integrate Q*'' between dual points; *step* is beta_0 - beta.
-
-        No terms cancel, nor do they in z_0 - z by the mean slope; half of that slope is exactly
-        what *step* says of the integral.
-        """
-        mean, rest = self._slopes(c, p, p0)
-        change = tighter(_step(p, p0), step / mean)
-        total: Double = c.rate * change * (step / 2 + change * rest)
-        return total
-
-    def _slopes(self, c: Constants, p: Point, p0: Point) -> list[Double]:
-        """Return int_0^1 of h'(z + t (z0 - z)), and of 1/2 - t times that."""
-
-        def slopes(t: float) -> Sequence[Double]:
-            at = [x and x + x.of(t) * (x0 - x) for x, x0 in zip(p, p0, strict=True)]
-            slope = self._at(self.slope, c, at)
-            return [slope, slope * slope.of(0.5 - t)]
-
-        return integrate(slopes, lambda t: 1.0, [0])
+        """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0) = rate (z - z0) b - H(z) + H(z0)``."""
+        (b, p), (_, p0) = at, at0
+        H, H0 = (self._at(self.conjugate, c, x) for x in (p, p0))
+        return [c.rate * (p[0] - p0[0]) * b - (H - H0)]
 
     def _at(self, formula: Formula, c: Constants, p: Point) -> Quantity:
         return c.of(formula(c, *p)[0])
@@ -143,14 +113,7 @@ class ParametricFormulas:
             return select(fading, self._at(self.curve, c, p), grown) if np.any(fading) else grown
 
         def left(x: Double) -> Double:
-            p = chart.point(x)
-
-            def nearer(at: Array) -> Double:
-                mean, _ = self._slopes(c, _point_at(zero, at), _point_at(p, at))
-                rest: Double = _taken(p[0], at) * mean - _taken(target, at)
-                return rest
-
-            return _improved(self._at(self.curve, c, p) - beta, target.v, nearer)
+            return self._at(self.curve, c, chart.point(x)) - beta  # type: ignore[no-any-return]
 
         def slope(x: Double) -> Double:
             return signed(self._at(self.slope, c, chart.point(x)), chart.direction)
@@ -229,34 +192,6 @@ def _bracketed(
 def point(c: Constants, z: Quantity) -> Point:
     """Return z by its three distances."""
     return z, None if c.high is None else c.high - z, None if c.low is None else z - c.low
-
-
-def _step(p: Point, p0: Point) -> Double:
-    """Return z0 - z, from the distances that tell it best."""
-    step: Double = p0[0] - p[0]
-    for sign, x, x0 in zip((-1, 1), p[1:], p0[1:], strict=True):
-        step = step if x is None else tighter(step, signed(x0 - x, sign))
-    return step
-
-
-def _taken(x: Double, at: Array) -> Double:
-    """Return the entries at some points; a single number stands for all."""
-    return type(x)(*(y[at] if np.ndim(y) else y for y in (x.v, x.d)))
-
-
-def _point_at(p: Point, at: Array) -> Point:
-    return [x and _taken(x, at) for x in p]
-
-
-def _improved(direct: Double, scale: Array, nearer: Callable[[Array], Double]) -> Double:
-    """Return doubles, computed in another way where their bound is no small part of a scale."""
-    weak = np.flatnonzero(~np.asarray(direct.d < WEAK * abs(scale), dtype=bool))
-    if not (direct.bounded and len(weak)):
-        return direct
-    better = tighter(_taken(direct, weak), nearer(weak))
-    v, d = (np.broadcast_to(x, np.shape(direct.v)).copy() for x in (direct.v, direct.d))
-    v[weak], d[weak] = better.v, better.d
-    return type(direct)(v, d)
 
 
 class _Chart:

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 
-from numerics.evaluate.doubles.arithmetic import (
-    Array,
-    Constants,
-    Double,
-    Formula,
-    Quantity,
-    sqrt,
-    tighter,
-)
+from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Formula, Quantity, sqrt
 
 
 def column(x: Double) -> Double:
@@ -66,11 +57,6 @@ def unit(x: Double, size: Double) -> Double:
     return x / column(type(x)(v, d))
 
 
-Polar: TypeAlias = tuple[Quantity, Quantity, Quantity]
-"""A vector, its length and its direction."""
-Ray: TypeAlias = Callable[[Constants, Quantity, Quantity, Quantity], Quantity]
-
-
 @dataclass(frozen=True)
 class VectorFormulas:
     """Q from q, where ``Hess Q = T I + (R - T) beta beta^T/s^2``, T = q'(s)/s, R = q''(s).
@@ -92,8 +78,18 @@ class VectorFormulas:
     length: ClassVar[Callable[..., Any]] = staticmethod(length)
     unit: ClassVar[Callable[..., Any]] = staticmethod(unit)
 
+    @staticmethod
+    def basis(b: Quantity) -> list[Quantity]:
+        """Return the unit vectors."""
+        return [b.of(row[None, :]) for row in np.eye(b.v.shape[-1])]
+
+    @staticmethod
+    def smooth(slope: Quantity, s: Quantity) -> Quantity:
+        """Return q'(s), undefined at a kink in 0."""
+        return slope.outside((s.v == 0) & (slope.v != 0), False)
+
     def forms(self, what: str) -> list[Formula]:
-        """Return forms of what is asked for: numbers (n,), vectors (n, d) or matrices (n, d, d).
+        """Return forms of what is asked for: numbers (n,), vectors (n, d), or d rows of matrices.
 
         "origin" is beta_0, "pull" the linear term's ``slope u_0``, "product" ``Hess Q(beta) x``;
         the others are as of closed formulas.
@@ -106,10 +102,7 @@ class VectorFormulas:
             case "value" | "primitive":
                 return self._from_start()
             case "bregman":
-                return [
-                    lambda c, b, b0, a=a: self._bregman(c, self._polar(b), self._polar(b0), a)
-                    for a in self._rays()
-                ]
+                return [self._bregman] if self.q.differences else []
             case "inverse":
                 return [] if self.q.inverse is None else [self._inverse]
             case "gradient":
@@ -120,30 +113,13 @@ class VectorFormulas:
                 return [self._product]
         raise ValueError(f"Q has no {what!r}")
 
-    def _polar(self, b: Quantity) -> Polar:
-        size = self.length(b)
-        return b, size, self.unit(b, size)
-
     def _from_start(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``, a divergence where grad Q(beta_0) = 0."""
-        from_start = [
-            lambda c, b, a=a: self._bregman(c, self._polar(b), self._origin(c), a)
-            for a in self._rays()
-        ]
+        from_start = [self._from_origin] if self.q.differences else []
         above = [self._above_start] if self.q.value else []
         return [*above, *from_start] if self.q.divergence is None else [*from_start, *above]
 
-    def _rays(self) -> list[Ray]:
-        """Return forms of the divergence of q from s_0 to s, functions of c, s, s_0, s - s_0."""
-        if not self.q.differences:
-            return []
-        first, *_ = self.q.differences
-        return [
-            lambda c, s, s0, _: first(c, s, s0)[0],
-            lambda c, _, s0, step: self.q.segment(c, [s0], [step]),
-        ]
-
-    def _origin(self, c: Constants) -> Polar:
+    def _origin(self, c: Constants) -> tuple[Quantity, Quantity, Quantity]:
         """Return beta_0, its length, which is known better than from its entries, and direction."""
         s0: Quantity = c.origin[0]
         e0 = self.unit(c.vector, self.length(c.vector)) * self.sign
@@ -170,12 +146,7 @@ class VectorFormulas:
         return [self.column(T) * x + self.column((R - T) * self.dot(e, x)) * e]
 
     def _hessian(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
-        s = length(b)
-        T, R = (column(column(x)) for x in self._spectrum(c, s))
-        e, identity = unit(b, s), np.eye(b.v.shape[-1])
-        parts = (y[..., None, :] if isinstance(y, np.ndarray) else y for y in (e.v, e.d))
-        outer = column(e) * type(b)(*parts)
-        return [T * (b.of(identity) - outer) + R * outer]
+        return [self._product(c, b, e)[0] for e in self.basis(b)]
 
     def _inverse(self, c: Constants, y: Quantity) -> Sequence[Quantity]:
         dual = y + c.slope * c.vector
@@ -183,19 +154,18 @@ class VectorFormulas:
         (inverse,) = self.q.forms("inverse")
         return [self.column(c.of(inverse(c, size)[0])) * self.unit(dual, size)]
 
-    def _bregman(self, c: Constants, at: Polar, at0: Polar, along: Ray) -> Sequence[Quantity]:
-        """Return what q gives along the ray, and ``q'(s0) s |e - e0|^2/2`` of directions e.
+    def _bregman(self, c: Constants, b: Quantity, b0: Quantity) -> Sequence[Quantity]:
+        size = self.length(b0)
+        return self._divergence(c, b, (size, self.unit(b0, size)))
 
-        Neither part is negative. |e - e0|^2/2 is 1 - <e, e0>.
-        """
-        (b, s, e), (b0, s0, e0) = at, at0
-        step = tighter(dot(b - b0, unit(b + b0, s + s0)), s - s0)
-        turn = e - e0
-        (slope,) = self.q.gradient(c, s0)
-        across = b.of(slope) * s * total(turn * turn) * b.of(Fraction(1, 2))
-        across = across.outside((s0.v == 0) & (b.of(slope).v != 0), False)
-        sum_ = across + along(c, s, s0, step)
-        if np.any(b.d != 0) or np.any(b0.d != 0):
-            return [sum_]
-        same = np.all(np.asarray(b.v == b0.v, dtype=bool), axis=-1)
-        return [type(b)(*(np.where(same, 0.0, x) for x in (sum_.v, sum_.d)))]
+    def _from_origin(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
+        return self._divergence(c, b, self._origin(c)[1:])
+
+    def _divergence(
+        self, c: Constants, b: Quantity, at0: tuple[Quantity, Quantity]
+    ) -> Sequence[Quantity]:
+        """Return that of q from s0 to s, and ``q'(s0) (s - <b, e0>)`` of the directions."""
+        (s0, e0), s = at0, self.length(b)
+        along, *_ = self.q.differences
+        slope = self.smooth(c.of(self.q.gradient(c, s0)[0]), s0)
+        return [along(c, s, s0)[0] + slope * (s - self.dot(b, e0))]
