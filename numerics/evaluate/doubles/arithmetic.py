@@ -304,84 +304,47 @@ def minimum(x: Double, y: Double) -> Double:
 
 
 def largest_root(*coefficients: Operand) -> Double:
-    """Return the largest real root t of ``c_0 + c_1 t + ... + c_n t^n``."""
-    kind = next(type(c) for c in coefficients if isinstance(c, Double))
-    given = [kind.of(c) for c in coefficients]
-    return _quadratic(*given) if len(given) == 3 else _polynomial(given)
+    """Return the largest real root t of ``c_0 + c_1 t + ... + c_n t^n``.
 
-
-def _quadratic(c: Double, b: Double, a: Double) -> Double:
-    """Return the larger root, in whichever form adds numbers of one sign."""
+    That of a quadratic in whichever form adds numbers of one sign.
+    """
+    if len(coefficients) != 3:
+        return lower_root(0, *coefficients)
+    c, b, a = _alike(coefficients)
     half, product = -b / a / 2, c / a
     root = sqrt(half * half - product)
     low = np.asarray(half.v < 0)
-    if not low.any():
-        return half + root
-    direct, conjugate = half + root, product / (half - root)
-    return conjugate if low.all() else select(low, conjugate, direct)
+    return select(low, product / (half - root), half + root) if low.any() else half + root
 
 
-def _polynomial(coefficients: Sequence[Double]) -> Double:
-    """Fall from a bound of all roots by Newton's method, and bound the error by the residual."""
-    kind, leading = type(coefficients[0]), coefficients[-1]
-    monic = [c / leading for c in coefficients[:-1]] + [kind.of(1)]
-    values = [c.v for c in monic]
-    x = _bound(values[:-1])
-    for _ in range(_NEWTON_STEPS):
-        slope = _derivative(values, x, 1)
-        new = x - _derivative(values, x, 0) / np.where(slope == 0, 1, slope)
-        moving = (slope > 0) & (new < x)
-        if not np.any(moving):
-            break
-        x = np.where(moving, new, x)
-    at = kind(x)
-    residual, slope_there = _derivative(monic, at, 0), _derivative(monic, at, 1)
-    room = np.maximum(abs(slope_there.v) - slope_there.d, 0.0)
-    d = 2 * (abs(residual.v) + residual.d) / room + kind.tiny
-    # With no negative derivative at the root none other is above it.
-    certain: Array = room > 0
-    for k in range(2, len(monic) - 1):
-        rate = _derivative(monic, at, k)
-        certain = certain & (rate.v >= -rate.d)
-    # Newton's steps end early above complex roots.
-    open_ = ~np.asarray(certain & (d * 2**20 <= abs(x)), dtype=bool) & np.asarray(x != 0)
-    found = kind(x, d).outside(x != x, open_)
-    return select(open_, lower_root(0, *coefficients), found) if np.any(open_) else found
-
-
-_NEWTON_STEPS = 120
-"""From a bound of all roots of a polynomial to the largest: 52 halvings, and as many again."""
+def _alike(coefficients: Sequence[Operand]) -> list[Double]:
+    """Return numbers of one kind."""
+    kind = next(type(c) for c in coefficients if isinstance(c, Double))
+    return [kind.of(c) for c in coefficients]
 
 
 def lower_root(number: int, *coefficients: Operand) -> Double:
-    """Return the real root that has *number* others above it.
+    """Return the real root that has *number* others above it; undefined where there is none.
 
-    A polynomial of degree n has a root within n |P/P'| of a point.
+    It is an eigenvalue of the companion matrix, made precise by Newton's method. A polynomial of
+    degree n has a root within n |P/P'| of a point.
     """
-    kind = next(type(c) for c in coefficients if isinstance(c, Double))
-    given = [kind.of(c) for c in coefficients]
+    given = _alike(coefficients)
+    n, kind = len(given) - 1, type(given[0])
     rows = np.broadcast_arrays(*(np.asarray(c.v, dtype=np.float64) for c in given))
-    first = [_real_root(row, number) for row in zip(*(x.flat for x in rows), strict=True)]
-    x = kind.of(np.reshape(first, rows[0].shape))
+    top = np.stack([-c / rows[-1] for c in rows[-2::-1]], axis=-1)
+    known = np.isfinite(top).all(axis=-1)
+    companion = np.zeros((*known.shape, n, n)) + np.eye(n, k=-1)
+    companion[..., 0, :] = np.where(known[..., None], top, 0)
+    found = np.linalg.eigvals(companion)
+    real = np.abs(found.imag) <= 1e-7 * (np.abs(found) + 1e-300)
+    ordered = np.sort(np.where(real, found.real, -np.inf), axis=-1)
+    first = ordered[..., -1 - number] if number < n else np.full(known.shape, -np.inf)
+    x = kind.of(np.where(known & np.isfinite(first), first, np.nan))
     for _ in range(3):
         x = kind((x - _derivative(given, x, 0) / _derivative(given, x, 1)).v)
     step = _derivative(given, x, 0) / _derivative(given, x, 1)
-    return kind(x.v, (abs(step.v) + step.d) * (len(given) - 1))
-
-
-def _real_root(coefficients: Sequence[float], number: int) -> float:
-    """Return that root of one polynomial; nan where there is none."""
-    if not np.all(np.isfinite(coefficients)):
-        return float("nan")
-    found = np.roots(coefficients[::-1])
-    real = np.sort(found.real[np.abs(found.imag) <= 1e-7 * (np.abs(found) + 1e-300)])
-    return float(real[-1 - number]) if number < len(real) else float("nan")
-
-
-def _bound(values: Sequence[Array]) -> Array:
-    """Return a little more than ``2 max_k |c_{n-k}|^(1/k)``, a bound of all roots."""
-    sizes = (abs(c) ** (1.0 / k) * (1 + 2.0**-40) for k, c in enumerate(reversed(values), 1))
-    return 2 * np.maximum.reduce(np.broadcast_arrays(*sizes))
+    return kind(x.v, (abs(step.v) + step.d) * n)
 
 
 def _derivative(coefficients: Sequence[Array], x: Array, k: int) -> Array:

@@ -22,8 +22,6 @@ Point: TypeAlias = Sequence[Any]  # z, high - z and z - low; None for an infinit
 Place: TypeAlias = tuple[Quantity, Point]
 """A number beta and the z with h(z) = beta."""
 
-LOST = 1e-7
-"""The part of h - h(0) from which on its error is worth another form."""
 FAR = 10**99
 """A z at which h is next to its limit at an infinite end."""
 FADED = 1e-9
@@ -106,11 +104,8 @@ class ParametricFormulas:
         fading = self._fading(c, beta, side)
 
         def rise(x: Double) -> Double:
-            p = chart.point(x)
-            direct = self._at(self.curve, c, p) - c.origin[0]
-            near = p[0] * self._at(self.slope, c, point(c, p[0] / 2))
-            grown = select(direct.d < LOST * abs(direct.v), direct, near)
-            return select(fading, self._at(self.curve, c, p), grown) if np.any(fading) else grown
+            whole = self._at(self.curve, c, chart.point(x))
+            return select(fading, whole, whole - c.origin[0])
 
         def left(x: Double) -> Double:
             return self._at(self.curve, c, chart.point(x)) - beta  # type: ignore[no-any-return]
