@@ -30,11 +30,19 @@ from derive.language.tree import Tree
 from derive.model.matrices import AlignedMap, MatrixMap, Rows
 from derive.model.parameterization import Parameterization
 from derive.weights.orbit import Orbit
-from numerics.confirm.regression_problem import distance, draw_matrix, first_sound, stationarity
-from numerics.confirm.sizes import GUARD, SizesCheck
+from numerics.confirm.regression_problem import (
+    GUARD,
+    Check,
+    agreement,
+    distance,
+    draw_matrix,
+    first_sound,
+    reweighted,
+    stationarity,
+)
 from numerics.evaluate.numbers import Real, compiled, rational
 from numerics.evaluate.start import outputs_at
-from numerics.integrator.gradient_flow import Flow, flow
+from numerics.integrator.gradient_flow import Flow
 
 Sizes: TypeAlias = tuple[tuple[int, int, int], ...]
 SQUARE: Sizes = ((2, 2, 1), (3, 3, 2), (4, 4, 1))
@@ -51,29 +59,7 @@ Slope: TypeAlias = tuple[Expr, tuple[str, ...]]
 """dq/db, with the names of b and of the lengths n_mu at the start."""
 
 
-@dataclass(frozen=True, slots=True)
-class SteeringCheck:
-    """By how much loss weights move the limit, of the way from the start, by what was steered."""
-
-    rows: Mapping[str, float]
-
-    @property
-    def passed(self) -> bool:
-        """Whether they move it at every size."""
-        return all(moved > APART for moved in self.rows.values())
-
-    def report(self) -> str:
-        """Return a line on each."""
-        head = "Steering by loss weights, which would not move the limit if there were a Q: "
-        lines = (f"  {name:37} {100 * moved:.2g} % of the way" for name, moved in self.rows.items())
-        return "\n".join([head + ("it moves" if self.passed else "IT STAYS"), *lines])
-
-    def to_record(self) -> dict[str, object]:
-        """Return the check as what JSON can hold."""
-        return {"passed": self.passed, "moved": dict(self.rows)}
-
-
-def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> SizesCheck:
+def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> Check:
     """Check Q = sum_k q(b_k), with the derivation of one b_k, by flows at three sizes.
 
     Raises:
@@ -91,10 +77,10 @@ def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> Siz
         size += f", r = {r}" * bool(model.given)
         found = first_sound(compare, f"check {size}")
         rows |= {f"{size}: {name}": value for name, value in found.items()}
-    return SizesCheck(rows, digits)
+    return agreement(rows, digits)
 
 
-def steer_matrices(orbit: Orbit) -> SteeringCheck:
+def steer_matrices(orbit: Orbit) -> Check:
     """Show that limits tell loss weights apart where measurements have no common bases.
 
     Raises:
@@ -115,7 +101,11 @@ def steer_matrices(orbit: Orbit) -> SteeringCheck:
 
         tried = [first_sound(run, f"steer n = {n}") for _ in range(TRIED)]
         moved[f"n, m, r = {n}, {m}, {r}"] = max(tried)
-    return SteeringCheck(moved)
+    passed = all(x > APART for x in moved.values())
+    title = "Steering by loss weights, which would not move the limit if there were a Q: "
+    lines = (f"  {name:37} {100 * x:.2g} % of the way" for name, x in moved.items())
+    title += "it moves" if passed else "IT STAYS"
+    return Check(passed, title, record={"moved": moved}, notes=tuple(lines))
 
 
 def _slope(entry: Derivation) -> Slope | None:
@@ -223,15 +213,12 @@ class AtSize:
             mus = [_number(mu) for mu, _ in self.eigenspaces]
             pairs = zip(*(self.rows_of(w, bases) for w in (end.start, end.weights)), strict=True)
             rows = [Row(mus, *map(self.parts, pair)) for pair in pairs]
-            slopes = None if slope is None else [row.slope(slope) for row in rows]
-            return {
+            slopes = slope and [row.slope(slope) for row in rows]
+            own = {
                 "directions of the rows": min(row.kept(digits) for row in rows),
                 "y in the row space of a": _in_span(X, left, right, [row.y for row in rows]),
-                "grad q(b_k) in the row space of a": None
-                if slopes is None
-                else _in_span(X, left, right, slopes),
-                "limits of two loss weights": distance(end.limit, other.limit, digits),
             }
+            return own | _steered((end, other), (X, left, right), slopes)
 
     def drawn(self, rng: np.random.Generator) -> tuple[Rows, Real, Real]:
         """Return drawn measurements O diag(a) H^T with O and H."""
@@ -281,12 +268,8 @@ class AtSize:
         moves = rng.integers(-4, 5, size=len(start)).tolist()
         aim = outputs_at(p, [w + Fraction(k, 16) for w, k in zip(start, moves, strict=True)])
         y = [sum((x * b for x, b in zip(row, aim, strict=True)), Fraction(0)) for row in X]
-        origin, found = dict(zip(p.weights, start, strict=True)), []
-        for weight in (1, WEIGHT):
-            scaled = [weight * y[0], *y[1:]]
-            steered = [[weight * x for x in X[0]], *X[1:]]
-            found.append(flow(p, steered, scaled, origin, digits))
-        return found
+        origin = dict(zip(p.weights, start, strict=True))
+        return reweighted(p, (X, y), origin, WEIGHT, digits)
 
 
 @dataclass(frozen=True)
@@ -320,13 +303,19 @@ class AlignedAt(AtSize):
             slopes = slope and [
                 _slope_at(slope, x, [_number(c)]) for x, c in zip(b, d, strict=True)
             ]
-            return {
-                "beta = O diag(b) H^T": distance(beta, _diagonal(left, right, b), digits),
-                "grad q(b_k) in the row space of a": None
-                if slopes is None
-                else _in_span(X, left, right, slopes),
-                "limits of two loss weights": distance(end.limit, other.limit, digits),
-            }
+            own = {"beta = O diag(b) H^T": distance(beta, _diagonal(left, right, b), digits)}
+            return own | _steered((end, other), (X, left, right), slopes)
+
+
+def _steered(
+    ends: tuple[Flow, Flow], bases: tuple[Rows, Real, Real], slopes: Sequence[Real] | None
+) -> dict[str, float | None]:
+    """Return the digits to which grad q is in the row space, and loss weights move nothing."""
+    one, other = (end.limit for end in ends)
+    return {
+        "grad q(b_k) in the row space of a": None if slopes is None else _in_span(*bases, slopes),
+        "limits of two loss weights": distance(one, other, mpmath.mp.dps),
+    }
 
 
 KINDS: Mapping[type, type[AtSize]] = {MatrixMap: AtSize, AlignedMap: AlignedAt}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
 
 from mpmath import mpf
@@ -11,34 +10,13 @@ from mpmath import mpf
 from derive.errors import InputError
 from derive.perturbed.order import DataOrder
 from derive.verdict import Number, Verdict
-from numerics.integrator.gradient_flow import flow
+from numerics.confirm.regression_problem import Check, reweighted
 
 HEAVY = 4
 """The factor of one row and its label, whose loss then weighs the square of it."""
 
 
-@dataclass(frozen=True)
-class OrderCheck:
-    """How far apart the limits are, and whether that is what was proved."""
-
-    start: Mapping[str, Number]
-    distance: mpf
-    digits: int
-    verdict: Verdict
-
-    @property
-    def passed(self) -> bool:
-        """Are they one, where that was proved? Where they depend on weights, y may be no such y."""
-        return self.verdict is not Verdict.PROVED or self.distance < mpf(10) ** (3 - self.digits)
-
-    def report(self) -> str:
-        """Return one line."""
-        at = ", ".join(f"{w} = {x}" for w, x in self.start.items())
-        apart = f"{float(self.distance):.2g}"
-        return f"Flows in which the first loss weighs 1 and {HEAVY**2} end {apart} apart, from {at}"
-
-
-def check_order(order: DataOrder, y: Iterable[str], digits: int = 15) -> OrderCheck:
+def check_order(order: DataOrder, y: Iterable[str], digits: int = 15) -> Check:
     """Run two flows from the start, with numbers for its symbols, or where it was refuted.
 
     Raises:
@@ -54,11 +32,11 @@ def check_order(order: DataOrder, y: Iterable[str], digits: int = 15) -> OrderCh
         except (ArithmeticError, ValueError):
             raise InputError("the start has no rational value") from None
     missing = {w: Fraction(0) for w in p.weights if w not in start}
-    rows, labels = [list(row) for row in order.X], [Fraction(x) for x in y]
-    first, heavy = rows[0], [HEAVY * x for x in rows[0]]
-    ends = [
-        flow(p, [row, *rows[1:]], [c * labels[0], *labels[1:]], {**start, **missing}, digits).limit
-        for row, c in ((first, 1), (heavy, HEAVY))
-    ]
-    distance = max(abs(a - b) for a, b in zip(*ends, strict=True))
-    return OrderCheck(start, distance, digits, order.verdict)
+    data = order.X, [Fraction(x) for x in y]
+    ends = (end.limit for end in reweighted(p, data, {**start, **missing}, HEAVY, digits))
+    apart = max(abs(a - b) for a, b in zip(*ends, strict=True))
+    # Where limits depend on weights, y may be no such y.
+    passed = order.verdict is not Verdict.PROVED or apart < mpf(10) ** (3 - digits)
+    at = ", ".join(f"{w} = {x}" for w, x in start.items())
+    title = f"Flows in which the first loss weighs 1 and {HEAVY**2} end {float(apart):.2g} apart"
+    return Check(passed, f"{title}, from {at}")

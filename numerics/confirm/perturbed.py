@@ -89,7 +89,8 @@ class PerturbedCheck:
         lines = [f"Flow of the weights and drift {verdict} {self.digits:.0f} digits"]
         if self.digits == np.inf:
             lines = ["NOT CONFIRMED: there is nothing to compare with a flow of the weights"]
-        return "\n".join([*lines, *table(rows), *(path.report() for path in self.paths)])
+        lines += table(rows, "not compared")
+        return "\n".join([*lines, *(path.report() for path in self.paths)])
 
 
 def confirm_perturbation(

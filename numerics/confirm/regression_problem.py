@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import mul
 from typing import Any, TypeAlias, TypeVar
 
 import mpmath
@@ -19,12 +20,12 @@ from derive.errors import DegenerateStart, DeriveError, InputError, NumericalErr
 from derive.exact.balls import Unbounded
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from numerics.evaluate.numbers import Real, rational, read_data
+from numerics.evaluate.numbers import Listed, Real, rational, read_data
 from numerics.evaluate.start import check_assumptions, outputs_at, start_point
-from numerics.integrator.gradient_flow import Flow, flow
+from numerics.integrator.gradient_flow import Flow, FlowModel, flow
 
-SLACK = 5
-"""Digits that a passed check may lack."""
+SLACK, GUARD = 5, 10
+"""Digits that a passed check may lack; those that a flow is run to beyond those asked for."""
 
 
 def digits_of(error: Real, scale: Real) -> float:
@@ -59,7 +60,7 @@ def least(found: Iterable[float | None], cap: float = math.inf) -> float | None:
     return min((min(x, cap) for x in found if x is not None), default=None)
 
 
-def table(rows: Mapping[str, float | None], absent: str = "not compared") -> list[str]:
+def table(rows: Mapping[str, float | None], absent: str) -> list[str]:
     """Return lines of what was compared, and the digits that agree; *absent* for None."""
     width = max(37, *map(len, rows))
 
@@ -69,6 +70,44 @@ def table(rows: Mapping[str, float | None], absent: str = "not compared") -> lis
         return "exactly" if x == math.inf else f"{x:3.0f} digits"
 
     return [f"  {name:{width}} {text(x)}" for name, x in rows.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Listed):
+    """What flows of the weights show of a claim.
+
+    Attributes:
+        passed: whether they confirm it.
+        title: that in a line.
+        rows: the digits that agree, by what was compared; None where nothing was.
+        record: the same as what JSON can hold.
+        notes: lines below.
+        absent: what is written for None.
+    """
+
+    passed: bool
+    title: str
+    rows: Mapping[str, float | None] = field(default_factory=dict)
+    record: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    absent: str = "not compared"
+
+    def report(self) -> str:
+        """Return a line on each."""
+        rows = table(self.rows, self.absent) if self.rows else []
+        return "\n".join([self.title, *rows, *self.notes])
+
+    def to_record(self) -> dict[str, object]:
+        """Return the check as what JSON can hold."""
+        return {"passed": self.passed, **self.record}
+
+
+def agreement(rows: Mapping[str, float | None], digits: int) -> Check:
+    """Return the check that passes where all rows agree to the digits that were asked for."""
+    passed = (least(rows.values()) or 0) >= digits - SLACK
+    title = f"Check by flows of the weights to {digits} digits: {'passed' if passed else 'FAILED'}"
+    known = {x: None if d is None else int(min(d, digits + GUARD)) for x, d in rows.items()}
+    return Check(passed, title, rows, {"asked": digits, "agreement": known})
 
 
 COPIES = 3
@@ -127,6 +166,19 @@ class RegressionProblem:
         return f"X = [{rows}], y = [{', '.join(map(str, self.y))}] from {starts}{copies}"
 
 
+def reweighted(
+    p: FlowModel,
+    data: tuple[Sequence[Sequence[Fraction]], Sequence[Fraction]],
+    start: Mapping[str, object],
+    weight: int,
+    digits: int,
+) -> list[Flow]:
+    """Run flows in which the loss of the first row weighs 1 and *weight* squared."""
+    (first, *rows), (label, *labels) = data
+    scaled = [([[c * x for x in first], *rows], [c * label, *labels]) for c in (1, weight)]
+    return [flow(p, X, y, start, digits) for X, y in scaled]
+
+
 def first_sound(
     check: Callable[[], Checked],
     task: str,
@@ -173,7 +225,12 @@ def draw_starts(
         for attempt in range(_DRAWS):
             # Moderate and positive at first; wider, of both signs, where assumptions ask for it.
             wide = attempt // 20
-            free = {n: Fraction(int(rng.integers(8, 33)), 16) * _stretch(wide, rng) for n in names}
+            free = dict[str, Fraction]()
+            for n in names:
+                free[n] = Fraction(int(rng.integers(8, 33)), 16)
+                if wide:
+                    top, bottom = rng.integers(1, 2 + wide, size=2).tolist()
+                    free[n] *= Fraction(top * int(rng.choice([-1, 1])), bottom)
             start = {**free, **given}
             try:
                 check_assumptions(potential, start)
@@ -184,14 +241,6 @@ def draw_starts(
         return start
 
     return [drawn(given) for given in fixed]
-
-
-def _stretch(wide: int, rng: np.random.Generator) -> Fraction:
-    """Return a factor that is 1 at first, then larger or smaller and of either sign."""
-    if not wide:
-        return Fraction(1)
-    top, bottom = rng.integers(1, 2 + wide, size=2)
-    return Fraction(int(top) * int(rng.choice([-1, 1])), int(bottom))
 
 
 def draw_matrix(columns: int, rng: np.random.Generator) -> list[list[Fraction]]:
@@ -227,11 +276,7 @@ def draw_target(
             raise NumericalError("the drawn target lies on a pole of F") from None
         # In the place of a long number, a near one with a small denominator.
         beta += [b if b.denominator < 10**12 else b.limit_denominator(2**12) for b in found]
-    y = _times(X, beta)
-    if y == _times(X, origin):
+    y, met = ([sum(map(mul, row, b), Fraction(0)) for row in X] for b in (beta, origin))
+    if y == met:
         raise NumericalError("the drawn target is met by the start")
     return y
-
-
-def _times(X: Sequence[Sequence[Fraction]], beta: Sequence[Fraction]) -> list[Fraction]:
-    return [sum((a * b for a, b in zip(row, beta, strict=True)), Fraction(0)) for row in X]

@@ -19,15 +19,15 @@ from derive.model.parameterization import Parameterization
 from derive.potential.entrywise.forms import EntrywisePotential
 from derive.weights.entrywise_dual import EntrywiseDual
 from numerics.confirm.regression_problem import (
-    SLACK,
+    GUARD,
+    Check,
     RegressionProblem,
+    agreement,
     complete_problem,
     digits_of,
     draw_target,
     first_sound,
-    least,
     stationarity,
-    table,
 )
 from numerics.evaluate.numbers import Real, compiled, rational
 from numerics.evaluate.start import bound_at
@@ -36,34 +36,9 @@ from numerics.integrator.gradient_flow import Flow
 SIZES = (2, 3, 5)
 CONSTANT = Fraction(3, 2)
 """What the first constant of F is in the check; each is greater by 1/3 than the last."""
-GUARD = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SizesCheck:
-    """Digits to which flows confirm y, grad Q and the law, by n; None where none is compared."""
-
-    rows: Mapping[str, float | None]
-    digits: int
-
-    @property
-    def passed(self) -> bool:
-        """Whether all agree to the digits that were asked for."""
-        return (least(self.rows.values()) or 0) >= self.digits - SLACK
-
-    def report(self) -> str:
-        """Return a line on each."""
-        head = f"Check by flows of the weights to {self.digits} digits: "
-        return "\n".join([head + ("passed" if self.passed else "FAILED"), *table(self.rows)])
-
-    def to_record(self) -> dict[str, object]:
-        """Return the check as what JSON can hold."""
-        most = self.digits + GUARD
-        digits = {x: None if d is None else int(min(d, most)) for x, d in self.rows.items()}
-        return {"passed": self.passed, "asked": self.digits, "agreement": digits}
-
-
-def check_sizes(dual: EntrywiseDual, potential: EntrywisePotential, digits: int = 20) -> SizesCheck:
+def check_sizes(dual: EntrywiseDual, potential: EntrywisePotential, digits: int = 20) -> Check:
     """Check Q of every n by flows at n = 2, 3 and 5.
 
     Raises:
@@ -78,7 +53,7 @@ def check_sizes(dual: EntrywiseDual, potential: EntrywisePotential, digits: int 
             return check.compare(problem, problem.flow(digits + GUARD))
 
         rows |= first_sound(run, f"check n = {n}")
-    return SizesCheck(rows, digits)
+    return agreement(rows, digits)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ sums phi(l_j), which is what grad Q is said to move by, up to the unit of time t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import mpmath
@@ -27,17 +26,17 @@ from numerics.confirm.crosscheck import GUARD, in_numbers
 from numerics.confirm.regression_problem import (
     COPIES,
     SLACK,
+    Check,
     RegressionProblem,
     complete_problem,
     digits_of,
     draw_starts,
     first_sound,
     least,
-    table,
 )
 from numerics.evaluate.copies import fixed_starts
 from numerics.evaluate.lowering import HighPrecision, side_by_side, unchecked
-from numerics.evaluate.numbers import Array, Listed, Real, compiled
+from numerics.evaluate.numbers import Array, Real, compiled
 from numerics.integrator.builder import Builder, Register, Tape
 from numerics.integrator.gradient_flow import DriftWatch
 from numerics.integrator.jets import Program
@@ -48,25 +47,7 @@ SHARE, STEPS, IN_STEPS, FEW, LARGEST = 0.125, 64, 16, 200, 1000
 """How far weights move, of their size; finite steps; their digits; most Taylor steps; digits."""
 
 
-@dataclass(frozen=True, slots=True)
-class SteeredCheck(Listed):
-    """What flows of the weights show: whether what is said, and in which digits or numbers."""
-
-    passed: bool
-    shown: Mapping[str, float | None]
-    lines: tuple[str, ...]
-
-    def report(self) -> str:
-        """Return the check as lines."""
-        return "\n".join(self.lines)
-
-    def to_record(self) -> dict[str, object]:
-        """Return the check as what JSON can hold."""
-        found = {k: None if x is None else int(min(x, LARGEST)) for k, x in self.shown.items()}
-        return {"passed": self.passed, "shown": found}
-
-
-def check_reached(d: PushedDerivation, length: float = 1e-6) -> SteeredCheck:
+def check_reached(d: PushedDerivation, length: float = 1e-6) -> Check:
     """Take a few steps of the flow on drawn data, many times, and the rank of where they lead."""
     model, p, rng = d.parameterization, d.parameterization.plain, np.random.default_rng(0)
     weights = [sympy.Symbol(name, real=True) for name in p.weights]
@@ -83,28 +64,26 @@ def check_reached(d: PushedDerivation, length: float = 1e-6) -> SteeredCheck:
         ends.append((w - start) / np.linalg.norm(w - start))
     reached = int(np.linalg.matrix_rank(np.array(ends), tol=1e-5))
     line = f"Short flows reach {reached} of {p.p} directions of the weights"
-    return SteeredCheck(reached == p.p, {"reached": reached, "weights": p.p}, (line,))
+    shown = {"reached": reached, "weights": p.p}
+    return Check(reached == p.p, line, record={"shown": shown})
 
 
 def _pushed(model: PushedMap, G: Array) -> Array:
     """Return Phi(G) in doubles; polar factors by singular vectors."""
+    if not model.shapes and model.function is not None:
+        return np.array(compiled([to_sympy(model.function)], ["x"])(G)[0], float)
+    if not model.shapes:
+        return np.sign(G) * np.abs(G) ** float(read_power(model.push))
     entries = dict(zip(model.plain.weights, G, strict=True))
     for name, (rows, columns) in model.shapes:
         places = [f"{name}{i + 1}{j + 1}" for i in range(rows) for j in range(columns)]
         one = np.array([entries[x] for x in places]).reshape(rows, columns)
         left, _, right = np.linalg.svd(one, full_matrices=False)
         entries |= dict(zip(places, (left @ right).ravel(), strict=True))
-    return np.array([*entries.values()]) if model.shapes else _phi_of(model, G)
+    return np.array([*entries.values()])
 
 
-def _phi_of(model: PushedMap, G: Array) -> Array:
-    """Return phi of each entry."""
-    if model.function is not None:
-        return np.array(compiled([to_sympy(model.function)], ["x"])(G)[0], float)
-    return np.sign(G) * np.abs(G) ** float(read_power(model.push))
-
-
-def check_steered(d: Derivation, digits: int = 30) -> SteeredCheck:
+def check_steered(d: Derivation, digits: int = 30) -> Check:
     """Run the flow of phi on drawn data, and finite steps, and compare with grad Q.
 
     Raises:
@@ -116,28 +95,12 @@ def check_steered(d: Derivation, digits: int = 30) -> SteeredCheck:
     s = p.geometry.steering.exponent
     assert s is not None
 
-    def check() -> SteeredCheck:
+    def check() -> Check:
         starts = draw_starts(potential, fixed, rng)
         problem = complete_problem(p, None, None, starts, rng)
         return _Run(problem, s).compared(potential, problem.model.spread(subject.laws), digits)
 
     return first_sound(check, "check Q")
-
-
-def _told(
-    steered: float, drift: float | None, halved: float, digits: int, problem: RegressionProblem
-) -> SteeredCheck:
-    """Return how well grad Q is the sum of phi, and how much less twice as many steps err."""
-    agree = min(x for x in (steered, drift) if x is not None) >= digits - SLACK
-    passed = agree and halved > 1.5
-    lines = [f"Flow of phi and Q {'agree' if passed else 'DISAGREE'} ({digits} digits asked)"]
-    rows = {"grad Q moves by phi(-X^T r)": steered, "conserved quantities at every step": drift}
-    lines += table(rows, "none is there")
-    lines += [
-        f"  {2 * STEPS} finite steps err {halved:.2f} times less than {STEPS}",
-        f"  {problem}",
-    ]
-    return SteeredCheck(passed, {"steered": steered, "drift": drift}, tuple(lines))
 
 
 class _Run:
@@ -180,7 +143,7 @@ class _Run:
         if self._signs(w) != self.signs:
             raise NumericalError("a slope changes its sign")
 
-    def compared(self, potential: Potential, laws: Sequence[Tree], digits: int) -> SteeredCheck:
+    def compared(self, potential: Potential, laws: Sequence[Tree], digits: int) -> Check:
         """Return the digits to which grad Q is T, up to a unit, and the laws are kept."""
         field, start = self._tape(self._phi), [*self.origin, *[Fraction(0)] * self.sizes[1]]
         speeds = Program(field, bits_of(IN_STEPS)).at(start)[: self.sizes[0]]
@@ -205,7 +168,16 @@ class _Run:
         drift = least([digits_of(x, 1) for x in watch.drift])
         tiny = mpmath.mpf(10) ** (4 - IN_STEPS)
         halved = 2.0 if fine < tiny else float(coarse / fine)
-        return _told(digits_of(error, 1), drift, halved, digits, self.problem)
+        shown = {"steered": digits_of(error, 1), "drift": drift}
+        agree = (least(shown.values()) or 0) >= digits - SLACK
+        passed = agree and halved > 1.5
+        title = f"Flow of phi and Q {'agree' if passed else 'DISAGREE'} ({digits} digits asked)"
+        names = "grad Q moves by phi(-X^T r)", "conserved quantities at every step"
+        rows = dict(zip(names, shown.values(), strict=True))
+        known = {k: None if x is None else int(min(x, LARGEST)) for k, x in shown.items()}
+        steps = f"  {2 * STEPS} finite steps err {halved:.2f} times less than {STEPS}"
+        notes = steps, f"  {self.problem}"
+        return Check(passed, title, rows, {"shown": known}, notes, "none is there")
 
     def _stepped(self, field: Tape, n: int, time: Fraction) -> list[Real]:
         """Return where finite steps end."""
