@@ -21,18 +21,13 @@ from numerics.evaluate.numbers import Real
 from numerics.integrator.builder import Instruction, Tape
 from numerics.integrator.series_rules import (
     ZERO,
-    Group,
     Linear,
     Rule,
     Series,
     bits_of,
-    groups,
-    is_product,
     product,
-    products,
     scaled,
     shifted,
-    square,
     undefined,
 )
 
@@ -133,7 +128,7 @@ class Program:
     """A tape made ready to run in fixed point, again and again."""
 
     def __init__(self, tape: Tape, bits: int) -> None:
-        self.tape, self.bits, self._groups = tape, bits, groups(tape.instructions)
+        self.tape, self.bits = tape, bits
         steps = enumerate(tape.instructions)
         self._linear = {i: Linear(x.values, bits) for i, x in steps if x.op == "linear"}
 
@@ -141,7 +136,7 @@ class Program:
         """Return the series of the outputs, and what appends to each after the inputs."""
         steps = self.tape.instructions
         series = [inputs[int(x.values[0])] if x.op == "input" else Series(self.bits) for x in steps]
-        rules = [self._rule(g, series) for g in self._groups if steps[g[0]].op != "input"]
+        rules = [self._rule(i, series) for i, x in enumerate(steps) if x.op != "input"]
         outputs = [series[register] for register in self.tape.outputs]
         return outputs, lambda: deque(map(next, rules), maxlen=0)
 
@@ -158,14 +153,8 @@ class Program:
         advance()
         return inputs, outputs, advance
 
-    def _rule(self, group: Group, series: list[Series]) -> Rule:
-        register, *others = group
+    def _rule(self, register: int, series: list[Series]) -> Rule:
         step = self.tape.instructions[register]
-        if others:  # products of one factor
-            pairs = [self.tape.instructions[i].args for i in group]
-            (factor,) = set.intersection(*map(set, pairs))
-            rest = [series[y if x == factor else x] for x, y in pairs]
-            return products([series[i] for i in group], rest, series[factor])
         out, args = series[register], [series[i] for i in step.args]
         match step.op:
             case "constant":
@@ -173,7 +162,7 @@ class Program:
             case "linear":
                 return self._linear[register].rule(out, args)
             case "multiply":
-                return product(out, *args) if is_product(step) else square(out, args[0])
+                return product(out, *args)
             case "divide":
                 return _quotient(out, *args)
             case "euler":

@@ -4,15 +4,12 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from derive.errors import InputError, NumericalError
 from derive.language.functions import CALLS
 from derive.language.tree import Call, Name, Number, Operation, Power
 from numerics.integrator.builder import Builder, compile_forward
 from numerics.integrator.jets import propagate
-from numerics.integrator.series_rules import Series, product, products, square
 from tests.numerics.integrator.programs import compile_gradient
 
 W, V = Name("w"), Name("v")
@@ -89,29 +86,6 @@ def test_powers_at_any_scale(q, scale):
         for k, found in enumerate(jet):
             expected = mpmath.binomial(exponent, k) / 2**k
             assert close(found / s**exponent, expected)
-
-
-SIZES = st.integers(0, 400).flatmap(lambda bits: st.integers(-(2**bits), 2**bits))
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.lists(SIZES, min_size=6, max_size=6), min_size=3, max_size=9))
-def test_products_in_lanes_are_those_apart(rows):
-    bits, (y, *xs) = 64, rows
-    inputs, factor = [Series(bits) for _ in xs], Series(bits)
-    lanes, apart, doubled, alone = ([Series(bits) for _ in xs] for _ in range(4))
-    rules = [products(lanes, inputs, factor)]
-    rules += [product(o, x, factor) for o, x in zip(apart, inputs, strict=True)]
-    rules += [square(o, x) for o, x in zip(doubled, inputs, strict=True)]
-    rules += [product(o, x, x) for o, x in zip(alone, inputs, strict=True)]
-    for k in range(6):
-        factor.place(y[k], 0)
-        for series_, row in zip(inputs, xs, strict=True):
-            series_.place(row[k], 0)
-        for rule in rules:
-            next(rule)
-    assert [(x.cells, x.exponent) for x in lanes] == [(x.cells, x.exponent) for x in apart]
-    assert [(x.cells, x.exponent) for x in doubled] == [(x.cells, x.exponent) for x in alone]
 
 
 def test_reverse_mode_of_two_outputs_in_two_weights():
