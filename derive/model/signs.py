@@ -164,9 +164,15 @@ UNSATISFIED = "the start does not have the signs that Q would assume of it"
 class _Signs:
     """What conditions say of irreducible factors: which are not 0, and equations of their signs."""
 
-    def __init__(self, given: Iterable[tuple[Sign, RationalFunction]]) -> None:
-        """Take conditions on the start; BranchOpen where they contradict each other."""
+    def __init__(
+        self, given: Iterable[tuple[Sign, RationalFunction]], taken: Iterable[RationalFunction] = ()
+    ) -> None:
+        """Take conditions on the start; BranchOpen where they contradict each other.
+
+        What is *taken* not to be 0 without saying so serves for what has roots in it alone.
+        """
         self.nonzero, self.solved = set[RationalFunction](), dict[RationalFunction, Equation]()
+        self.taken = {p for f in taken for p, _ in factored(f)[1]}
         for sign, f in given:
             if f.is_zero():
                 raise BranchOpen(UNSATISFIED)
@@ -179,8 +185,16 @@ class _Signs:
         """Tell whether they imply that f > 0, or f != 0."""
         parts = {p for p, _ in factored(f)[1]}
         self._learn(parts)
-        nowhere_zero = all(p in self.nonzero or self._sign(p) for p in parts)
+        nowhere_zero = all(p in self.nonzero or self._sign(p) or self._by_norm(p) for p in parts)
         return nowhere_zero and (sign is Sign.NONZERO or not self._rest(_equation(f)))
+
+    def _by_norm(self, p: RationalFunction) -> bool:
+        """Tell whether u + v sqrt(D) is not 0 as u^2 - v^2 D, which is below 1/p, is not."""
+        roots = {g.name for g in p.field.generators if g.kind == "root"}
+        if roots.isdisjoint(p.variables()):
+            return False
+        parts = factored(p.field.polynomial((p.field.one / p).denominator))[1]
+        return all(q in self.nonzero or q in self.taken or self._plain(q) for q, _ in parts)
 
     def _rest(self, equation: Equation) -> Equation:
         """Return an equation without the factors that are solved for."""
@@ -244,8 +258,9 @@ class Premises:
         conditions: Iterable[Condition],
         notation: Notation,
         constants: Sequence[Constant] = (),
+        taken: Iterable[RationalFunction] = (),
     ) -> None:
-        """Read them; BranchOpen where no start satisfies them."""
+        """Read them, and what is *taken* not to be 0; BranchOpen where no start satisfies them."""
         told, self._constants = tuple(conditions), constants
 
         def build(units: dict[str, int]) -> list[RationalFunction | None]:
@@ -261,7 +276,8 @@ class Premises:
                 read[c] = f
         self._field = self._tower.field
         self._read = {c: f if f is None else self._field.embed(f) for c, f in read.items()}
-        self._signs = _Signs(self._given())
+        self._taken = [*map(self._field.embed, taken)]
+        self._signs = _Signs(self._given(), self._taken)
         self.irredundant = self._irredundant()
 
     def _element(self, condition: Condition) -> RationalFunction | None:
@@ -297,7 +313,7 @@ class Premises:
         implied, places = set[Condition](), {c: k for k, c in enumerate(self._read)}
         for c in sorted(places, key=lambda c: (len(str(c)), places[c]), reverse=True):
             f = self._read[c]
-            if f is not None and _Signs(self._given({*implied, c})).imply(c.sign, f):
+            if f is not None and _Signs(self._given({*implied, c}), self._taken).imply(c.sign, f):
                 implied.add(c)
         return tuple(c for c in self._read if c not in implied)
 

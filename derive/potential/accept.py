@@ -156,18 +156,23 @@ def accept_curve(
         value: Q in beta and t, or None.
     """
     t, (x,), (f, r, K) = curve.variable, curve.notation.betas, along
-    mu = without_modulus(gradient)
+    mu = _apart(gradient)
     shown = [
         (f"dmu/d{t} d{t}/dmu = 1 where w' = grad F", mu.diff(t) * r, sympy.S.One),
         ("mu = 0 at the start", gradient.xreplace(begin), sympy.S.Zero),
     ]
     if value is not None:
-        Q = without_modulus(value)
+        Q = _apart(value)
         # Of the slope along the curve, Q_x + Q_t r/K, without the quotient, which may be long.
         moves = (Q.diff(x) - mu) * K + Q.diff(t) * r
         statement = f"K dQ/d{x} = K mu where {x} = {f}"
         shown.append((statement, moves.xreplace({x: f}), sympy.S.Zero))
     return accepted(ZeroTest(curve.notation.parameterization, {}), shown, "weight", str(f))
+
+
+def _apart(expression: Expr) -> Expr:
+    """Return what has the same derivative, with a logarithm for each factor in one."""
+    return sympy.expand_log(without_modulus(expression), force=True)
 
 
 def accept_explicit(relation: KernelRelation, piece: Piece) -> Piece | None:

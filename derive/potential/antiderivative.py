@@ -103,7 +103,7 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
         with suppress(DeriveError):  # of what has a root that the field has not
             if call.func is sympy.atan and relation.constants:
                 return rate * sympy.atan(shortest(exact(call.args[0])))
-        there = with_hyperbolic(relation.expr(beta0))
+        there = with_hyperbolic(relation.shorter(beta0))
         return sympy.expand_log(term.subs(x, there), force=True)
 
     terms = sympy.Add.make_args(expression)
@@ -247,7 +247,8 @@ def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:
     if square is None or not sign:
         return None
     # Either sign of a root will do.
-    s = sympy.sqrt(relation.factored(sign * square)).replace(sympy.Abs, lambda e: e)
+    content, rest = relation.factored(sign * square).as_content_primitive()
+    s = (sympy.sqrt(content) * sympy.sqrt(rest)).replace(sympy.Abs, lambda e: e)
     even = p / (2 * a) * sympy.log(bottom.as_expr())
     rate, t = sympy.cancel(q - p * b / (2 * a)), 2 * a * x + b
     if sign > 0:

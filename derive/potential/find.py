@@ -41,6 +41,7 @@ from derive.potential.coupled import ABOVE, write_in_beta, write_in_weights
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.leaf_curve import (
     LeafCurve,
+    along_itself,
     first_form,
     leaf_curves,
     through_call,
@@ -175,9 +176,10 @@ def _on_one_side(
 
         def premises(piece: Piece) -> Premises:
             own = (*piece.assumptions, *sides, *poles(piece, symbols), *zeros)
-            return Premises((*given, *own), notation, piece.constants)
+            return Premises((*given, *own), notation, piece.constants, moves)
 
         given, symbols = start_conditions(p, notation), notation.start_symbols
+        moves = [p.at_start(warping.metric.K[0][0])] if p.d == 1 else []
         if p.d == 1:
             forms = assuming(lambda n: _single(warping, dual, n), notation)
         else:
@@ -240,7 +242,7 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
         lambda: first_form(curves(), through_weights),
     )
     closed = next(filter(None, map(_proposed, tries)), None)
-    return [closed or _integral(warping, dual, notation)]
+    return [closed or _integral(warping, dual, notation, curves)]
 
 
 def _proposed(form: Callable[[], Form | None]) -> Form | None:
@@ -250,19 +252,25 @@ def _proposed(form: Callable[[], Form | None]) -> Form | None:
     return None
 
 
-def _integral(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> Form:
-    """Return Q in the weights, or by integrals: over beta where K is written there, or a weight."""
+def _integral(
+    warping: WarpVerdict,
+    dual: DualCoordinates | None,
+    notation: Notation,
+    curves: Callable[[], Sequence[LeafCurve]],
+) -> Form:
+    """Return Q along a weight or a function of them, in the weights, or by integrals over beta."""
     metric = warping.metric
     R = conjugate_in_time(metric.conserved, dual)
     along = integrate_along_weight(metric, R, notation)
     if along is None or along.curve is None:
         along = integrate_above_weight(metric, R, notation) or along
+    if along is None or along.kind == "quadrature":
+        if (form := first_form(curves(), along_itself)) is not None:
+            return form
+        lifted = _in_weights(warping, dual, notation) or _of_parts(warping, notation)
+        if lifted and (along is None or _integrals_left(lifted) < _integrals_left(along)):
+            return Form(METRIC, lifted, integrate_along_beta(metric, notation)[1])
     integral, chart = integrate_along_beta(metric, notation)
-    closed = along is not None and along.kind != "quadrature"
-    lifted = None if closed else _in_weights(warping, dual, notation)
-    lifted = lifted or (None if closed else _of_parts(warping, notation))
-    if lifted is not None and (along is None or _integrals_left(lifted) < _integrals_left(along)):
-        return Form(METRIC, lifted, chart)
     if integral.kernel is None:
         unwritten = Integrand(_unwritten(metric, "kernel"))
         integral = along or replace(integral, integrand=unwritten)

@@ -14,19 +14,29 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
+from typing import NamedTuple
 
 import sympy
 from sympy import Expr, Poly, Symbol
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.families import LogFunction
+from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Coordinates, express, find_relation
 from derive.exact.linear.matrix import dot
 from derive.exact.named_integrals import Exponential, meanings
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
-from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, without_modulus
+from derive.model.condition import Condition, Sign
+from derive.model.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    to_expr,
+    to_factored_expr,
+    without_modulus,
+)
 from derive.potential.accept import ZeroTest, accept_curve
 from derive.potential.antiderivative import (
     antiderivative,
@@ -42,7 +52,7 @@ from derive.potential.domain import Domain
 from derive.potential.entries import add_root
 from derive.potential.half_spaces import exceptions
 from derive.potential.monotone import constant_part, find_logarithm, sign_where_defined
-from derive.potential.piece import Integrand, Piece, moving, poles
+from derive.potential.piece import Curve, Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
 from derive.potential.rewriting import by_radical, fewest, with_hyperbolic, with_products
 from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form, operations
@@ -51,6 +61,8 @@ from derive.weights.coordinate import Coordinate
 from derive.weights.dual import DualCoordinates, is_conjugate, is_dual
 from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
+
+HALF = sympy.Rational(1, 2)
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,7 @@ class LeafCurve(Coordinate):
     def begin(self) -> dict[Symbol, Expr]:
         """What t and the constants are at the start."""
         names = (self.variable, *self.constants)
-        return dict(zip(names, map(self.expr, self.values), strict=True))
+        return dict(zip(names, map(self.shorter, self.values), strict=True))
 
     @property
     def short(self) -> LeafCurve:
@@ -166,18 +178,27 @@ def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> Leaf
     return LeafCurve(chart.notation, field, A, at_start, tuple(own), warping, chart, t, r, slope, f)
 
 
-def through_root(curve: LeafCurve) -> Form | None:
-    """Return Q = beta mu(A) - R(A), A the root of f(A) = beta on which the flow is, or None."""
-    curve = curve.short
-    r, f, chart = curve.r, curve.f, curve.chart
-    solved = None if f is None else find_relation(curve.t, chart.coordinates)
-    # Where t is rational in beta so is K.
-    if f is None or solved is None or solved.degree == 1:
+class _Integrated(NamedTuple):
+    """kappa mu and kappa R in t with what kappa mu is at the start, and Q = beta mu - R in these.
+
+    Attributes:
+        evidence: that mu is the time from the start, and dQ = mu dbeta.
+    """
+
+    first: Expr
+    second: Expr
+    kappa: Expr
+    start: Expr
+    gradient: Expr
+    value: Expr
+    evidence: tuple[Identity, ...]
+
+
+def _integrated(curve: LeafCurve, f: RationalFunction) -> _Integrated | None:
+    """Return mu = int dt/r and R = int f/r dt in closed form, accepted, or None."""
+    found, A, (beta,) = antiderivatives(curve, curve.r, f), curve.variable, curve.notation.betas
+    if found is None:
         return None
-    rooted, found = add_root(chart, curve.t, solved, 1), antiderivatives(curve, r, f)
-    if found is None or rooted is None or rooted.assumptions:
-        return None
-    A, (beta,), chart = curve.variable, chart.notation.betas, rooted
     first, second, kappa = gathered(found[0], A), gathered(found[1], A), found[2]
     start = at_start(curve, first)
     gradient = (first - start) / kappa
@@ -185,16 +206,85 @@ def through_root(curve: LeafCurve) -> Form | None:
     evidence = accept_curve(curve, curve.begin, (curve.expr(f), *curve.rates), gradient, value)
     if evidence is None:
         return None
-    evidence = (*chart.evidence, *evidence)
+    return _Integrated(first, second, kappa, start, gradient, value, evidence)
+
+
+def through_root(curve: LeafCurve) -> Form | None:
+    """Return Q = beta mu(A) - R(A), A the root of f(A) = beta on which the flow is, or None."""
+    curve = curve.short
+    f, chart, (beta,) = curve.f, curve.chart, curve.notation.betas
+    solved = None if f is None else find_relation(curve.t, chart.coordinates)
+    # Where t is rational in beta so is K.
+    if f is None or solved is None or solved.degree == 1:
+        return None
+    rooted = add_root(chart, curve.t, solved, 1)
+    if rooted is None or rooted.assumptions or (found := _integrated(curve, f)) is None:
+        return None
+    first, second, kappa, start, gradient, value, evidence = found
+    evidence, chart = (*rooted.evidence, *evidence), rooted
     domain = _domain(curve, f)
     piece = chart.named(Piece((beta,), value, (gradient,), evidence=evidence, domain=domain))
     if not any(e.has(sympy.log, sympy.atan) for e in (first, second)):
         parts = (beta * first - second) / kappa, first / kappa, start / kappa
         piece = min(piece, chart.named(_without_root(piece, curve, *parts)), key=operations)
+    return Form(METRIC, _given(piece, chart), chart)
+
+
+def along_itself(curve: LeafCurve) -> Form | None:
+    """Return Q = beta mu(t) - R(t) on beta = f(t), where no root of that is known, or None.
+
+    As t is smooth wherever F is, dt/dmu = r(t) has no zero and no pole along the flow.
+    """
+    curve = curve.short
+    chart, t, (beta,) = curve.chart, curve.variable, curve.notation.betas
+    below = (normalized(P) for P, _ in factors(curve.t.field.polynomial(curve.t.denominator)))
+    smooth = {*below} <= {*chart.metric.conserved.darboux}
+    found = _integrated(curve, curve.f) if smooth and curve.f is not None else None
+    if curve.f is None or found is None:
+        return None
+    own = to_factored_expr(curve.t, curve.notation.weights)
+    path = Curve(t, curve.shorter(curve.f), weight=str(own))
+    piece = Piece(
+        (beta,),
+        found.value,
+        (found.gradient,),
+        assumptions=(*chart.notation.assumptions, *_regular(curve, curve.f)),
+        evidence=found.evidence,
+        domain=_domain(curve, curve.f),
+        curve=path,
+        note=f"`{t} = {own}`",
+    )
+    return Form(METRIC, _with_named_root(chart.named(piece), curve), chart)
+
+
+def _with_named_root(piece: Piece, curve: LeafCurve) -> Piece:
+    """Return the form with a name for the root of constants that is in it often."""
+    fixed, whole = {*curve.constants}, sympy.Tuple(piece.value, *piece.gradient)
+    bases = {x.base for x in whole.atoms(sympy.Pow) if abs(x.exp) == HALF}
+    own = (b for b in sorted(bases, key=str) if b.free_symbols <= fixed)
+    base = next((b for b in own if known_sign(curve, b) > 0), None)
+    if base is None:
+        return piece
+    s, value = curve.notation.fresh("s", positive=True), base.xreplace(dict(piece.constants))
+    powers = {x: s ** (2 * x.exp) for x in whole.atoms(sympy.Pow) if x.base == base}
+    named = piece.mapped(lambda e: e.xreplace(powers))
+    return replace(named, constants=(*piece.constants, (s, sympy.sqrt(value))))
+
+
+def _regular(curve: LeafCurve, f: RationalFunction) -> Iterator[Condition]:
+    """Yield that t and beta are smooth at the start, and t moves there, where K is not 0."""
+    field, known, at = curve.field, Signs(curve.positive), curve.notation.start_symbols
+    sides = (*curve.r.parts, f.denominator)
+    zeros = (g for side in sides for g in known.zeros_of(curve.start(field.polynomial(side))))
+    left = (g for g in dict.fromkeys(zeros) if repr(g) not in curve.chart.metric.rests_at)
+    yield from (Condition(to_expr(g, at), Sign.NONZERO) for g in left)
+
+
+def _given(piece: Piece, chart: Chart) -> Piece:
+    """Return the piece with what is assumed of the start: that of the chart, and no pole."""
     generic = poles(piece, {symbol.name for symbol, _ in piece.constants})
     generic = tuple(condition.within(piece.constants) for condition in generic)
-    piece = replace(piece, assumptions=(*chart.notation.assumptions, *generic))
-    return Form(METRIC, piece, chart)
+    return replace(piece, assumptions=(*chart.notation.assumptions, *generic))
 
 
 def _without_root(piece: Piece, curve: LeafCurve, value: Expr, mu: Expr, line: Expr) -> Piece:

@@ -78,8 +78,12 @@ def _gradient(piece: Piece, name: str) -> list[Row]:
 def _weight(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """A weight A as the coordinate: beta = f(A), and dmu/dt = lambda for mu = dQ/dbeta."""
     assert block.potential.chart is not None
-    (b,), roots = piece.betas, piece.roots or block.potential.chart.roots
-    A, ((f,),) = roots[-1].symbol, _of(block, "weight")
+    (b,), roots, ((f,),) = (
+        piece.betas,
+        piece.roots or block.potential.chart.roots,
+        _of(block, "weight"),
+    )
+    A = roots[-1].symbol if piece.curve is None else piece.curve.parameter
     yield from _chart_lines(block, roots)
     mu = ((tell("mu := {slope}", slope=_slope(name, b)), piece.gradient[0]),)
     yield from say("weight.proof", b=b, Q=name, A=A, f=f, mu=mu)

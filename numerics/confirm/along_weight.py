@@ -11,6 +11,7 @@ import sympy
 from sympy import Expr
 from sympy.utilities.lambdify import implemented_function
 
+from derive.language import parse_expression, to_sympy
 from derive.potential.piece import Curve
 from derive.records import Potential
 from numerics.confirm.regression_problem import Copy, digits_of
@@ -55,7 +56,8 @@ def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | Non
 def on_curve(path: Curve, weights: Values) -> dict[str, Real]:
     """Return t, and the roots above it, at a point of the flow."""
     roots = {A.name: weights[w] for w, A, _ in path.roots}
-    return {path.parameter.name: weights[path.weight], **roots}
+    own = to_sympy(parse_expression(path.weight), {w: sympy.Symbol(w) for w in weights})
+    return {path.parameter.name: evaluated(own, weights), **roots}
 
 
 def with_roots(expression: Expr, path: Curve, values: Values) -> Expr:

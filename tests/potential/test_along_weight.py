@@ -138,10 +138,11 @@ def test_integrands_that_are_rational_in_an_exponential_are_integrated(output):
 
 
 def test_a_wrong_antiderivative_is_not_printed(monkeypatch):
+    own = antiderivative.antiderivative
     for wrong in (lambda mu, t: 2 * mu, lambda mu, t: mu + t, lambda mu, t: -mu):
-        own = antiderivative.antiderivative
         broken = lambda leaf, f: wrong(own(leaf, f), leaf.variable)  # noqa: B023, E731
-        monkeypatch.setattr(along_weight, "antiderivative", broken)
+        for room in (along_weight, antiderivative):
+            monkeypatch.setattr(room, "antiderivative", broken)
         (piece,) = derive(Parameterization.parse(["w**3 + w**2"])).potential.pieces
         assert piece.curve is None  # Q is in the weights, where y and R need no antiderivative
         assert piece.lift is not None

@@ -9,9 +9,12 @@ import mpmath
 import pytest
 import sympy
 
+from derive.certificate.checking.check import check
 from derive.potential.piece import written_out
 from derive.verdict import Verdict
-from tests.published import derive_once
+from numerics.confirm.crosscheck import crosscheck
+from tests.certificate.certificates import assert_rejected
+from tests.published import derive_once, record_once
 
 AT = {"a_0": 0.5, "b_0": 0.25, "u_0": 0.75, "v_0": 0.5, "w_0": 0.75, "W_0": -0.5}
 AT |= {"p_0": 0.75, "q_0": 0.5, "m_0": 0.25, "n_0": 0.5, "beta": 0.4, "z": 0.125}
@@ -114,6 +117,54 @@ def test_a_composition_has_the_curve_of_what_it_is_of():
     ends = [0.375, 0.4 / 0.6]
     known = mpmath.quad(lambda G: (1 + G) ** 2 / mpmath.sqrt(4 * G**2 + 0.3125**2), ends)
     assert abs(number(slope) - float(known)) < 1e-12
+
+
+def test_q_is_along_a_function_of_the_weights_where_no_root_has_a_branch():
+    """Of G + G^2, G = a b, it is along A = (a + b)^2, and int dG/((1 + 2 G) sqrt(4 G^2 + c^2))."""
+    d, piece = derived(Row("(a*b)**2 + a*b"))
+    assert (piece.kind, piece.in_weights) == ("parametric", "(a + b)**2")
+    assert [str(c) for c in piece.assumptions] == ["a_0 + b_0 != 0"]
+    G, c, A = 0.25, 0.5**2 - 0.25**2, piece.curve.parameter
+    there = 2 * G + mpmath.sqrt(4 * G**2 + c**2)
+    assert abs(number(written_out(piece.curve.beta, (), piece.constants), AT | {str(A): there}) - (
+        G + G**2
+    )) < 1e-12  # fmt: skip
+    slope = number(written_out(piece.gradient[0], (), piece.constants), AT | {str(A): there})
+    mu = mpmath.quad(lambda x: 1 / ((1 + 2 * x) * mpmath.sqrt(4 * x**2 + c**2)), [0.125, G])
+    assert abs(slope - float(mu)) < 1e-12
+    assert crosscheck(d, digits=15).passed
+
+
+FORGED = {
+    "another function of the weights": {"curve": {"is": "(a - b)**2"}},
+    "another beta": {"beta": "A"},
+    "another Q": {"Q": "A"},
+    "no condition": {"assumptions": []},
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_it_is_certified_and_another_is_refused(forged):
+    record = record_once("(a*b)**2 + a*b")
+    report = check(record)
+    assert any("along the flow from the start" in line for line in report.theorem)
+    (piece,) = record["potential"]["pieces"]
+    (proof,) = record["certificate"]["pieces"]
+    changed = FORGED[forged]
+    if "curve" in changed:
+        own = next(entry for entry in proof["definitions"] if entry.get("name") == "A")
+        own |= changed["curve"]
+    elif "beta" in changed:
+        piece["curve"] |= changed
+    else:
+        piece |= changed
+    assert_rejected(record)
+
+
+def test_a_quotient_by_what_may_be_0_on_the_way_is_no_coordinate():
+    d, piece = derived(Row("(a*b + c*d)**2"))
+    assert piece.kind == "quadrature"
+    assert d.verdict is Verdict.PROVED
 
 
 def test_an_angle_with_a_root_of_a_number_is_written():
