@@ -147,6 +147,7 @@ class Run(OfModel, Recorded):
 
     log: File | None = option(None, "The weights after each step.", "FILE.npz")
     data: File | None = option(None, "The arrays X and y.", "FILE.npz")
+    every: int | None = option(None, "The log has every N-th step alone.", "N", at_least=1)
 
     def find(self, enter: Enter) -> AuditedRun:
         """Return what the log shows."""
@@ -165,7 +166,12 @@ class Run(OfModel, Recorded):
             raise InputError(f"--data: {self.data} has no array {' nor '.join(missing)}")
         enter("the log")
         weights: Any = arrays.get("weights", arrays)
-        return audit_run(p, weights, given["X"], given["y"], arrays.get("steps"))
+        every = self.every
+        if every is None and "every" in arrays and "every" not in p.weights:
+            if arrays["every"].size != 1 or arrays["every"].dtype.kind != "i":
+                raise InputError(f"--log: every in {self.log} is no whole number")
+            every = arrays["every"].item()
+        return audit_run(p, weights, given["X"], given["y"], arrays.get("steps"), every=every or 1)
 
 
 @dataclass(frozen=True, kw_only=True)

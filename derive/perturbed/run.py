@@ -147,6 +147,11 @@ class AuditedRun(Claims, Printable):
             three starts: flow, of_laws, and effective.
         reached: beta at the end of the log.
         misfit: |X beta - y| there, relative.
+        every: how many steps of training are one of the log. Beyond 1 the log has their sums, which
+            are gradients on rows to first order alone: they break nothing and tell nothing for
+            sure, xi is what y moved by beside the row space of X, and identity None.
+        typical: the share that no gradient explains, and how much gradients turn in one of the log:
+            root mean squares over it, as much as its steps move.
         data: the log, X and y.
     """
 
@@ -171,6 +176,8 @@ class AuditedRun(Claims, Printable):
     fits: tuple[float | None, ...]
     reached: tuple[float, ...]
     misfit: float
+    every: int = 1
+    typical: tuple[float, float] = (0.0, 0.0)
     data: tuple[object, ...] = field(default=(), compare=False)
 
     @property
@@ -213,8 +220,10 @@ class AuditedRun(Claims, Printable):
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
         """Is it a run, what drifted, and where it leads."""
-        if self.is_run is not True:
-            return (_is_run(self), *([_beside(self)] if self.is_run is False else []))
+        if self.is_run is False:
+            return (_is_run(self), *([_beside(self)] if self.every == 1 else []))
+        if self.is_run is None and self.every == 1:
+            return (_is_run(self),)
         return (_is_run(self), _drift(self), _limit(self))
 
 
@@ -256,7 +265,10 @@ def _is_run(r: AuditedRun) -> Statement | Open:
         )
     elif not r.telling:
         why = "on these data every step is one"
-        why = why if r.share < r.seen else f"no gradient explains {share} of some step"
+        if r.share >= r.seen:
+            why = f"no gradient explains {share} of some step"
+        if r.every > 1:
+            why = _of_sums(r)
         return Open(f"not told: {why}; {told}", kind="run")
     else:
         words = (
@@ -267,6 +279,22 @@ def _is_run(r: AuditedRun) -> Statement | Open:
     return Statement(
         words, values, kind="run", ground=Ground.SIMULATED, by="in doubles", below=below
     )
+
+
+def _of_sums(r: AuditedRun) -> str:
+    """Say of a log of every n-th step what its sums of steps are to first order."""
+    share, turning = r.typical
+    said = (
+        f"a log of every `{r.every}`-th step has sums of steps, gradients on rows to first"
+        f" order alone; no gradient explains {_number(share)} of them, where gradients turn by"
+        f" {_number(turning)} over one, in the mean"
+    )
+    if share > turning:
+        return (
+            f"{said}: that is more, as of Adam, decay and noise, or of a way between two of the log"
+            " that is long beside their distance"
+        )
+    return f"{said}: that is no more than of gradient descent; momentum would not be seen"
 
 
 def _batches(r: AuditedRun) -> Iterator[str]:
@@ -314,6 +342,8 @@ def _beside(r: AuditedRun) -> Statement | Open:
             " and of the step before nor learning rates explain them; Adam and other"
             " preconditioning, gradients at other weights, and noise on them make such steps"
         )
+        if r.typical[0] < r.typical[1]:
+            words += "; if the log has every `n`-th step alone, give `n` by `--every`"
         return Open(words, kind="run beside")
     kind, values = r.beside.kind, {n: _between(a, b) for n, a, b in r.beside.coefficients}
     every = f"each of `{r.beside.steps}` steps over the log"
@@ -353,6 +383,7 @@ def _drift(r: AuditedRun) -> Statement:
         part = f", by other labels {_number(r.xi_by_labels)}" if labels else ""
         xi = "`xi`, what `y` moved by beside the row space of `X`: at most"
         below = (*below, note(f"{xi} {_number(largest)}{part}"))
+    if r.identity is not None:
         words = (
             "`y(w_N) - y(w_0) - xi` is in the row space of `X`, but for"
             f" {_number(r.identity)} of it"
@@ -387,6 +418,7 @@ def _limit(r: AuditedRun) -> Statement | Open:
         " `y(w_0) + xi`; the end of the log is from the limit, and from the minimiser that fits as"
         " it does, of",
         kind="run limit",
+        conditions=("its steps are those of gradient descent",) if r.every > 1 else (),
         ground=Ground.SIMULATED,
         by="in doubles",
         values={"run": r},

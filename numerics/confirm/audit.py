@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -31,7 +32,9 @@ HUGE = 1e100
 _NO_BATCHES = Batches(0, None, 0, (0, 0), 0, (0.0, 0.0))
 
 
-def audit_run(p: Parameterization, weights: Any, X: Any, y: Any, steps: Any = None) -> AuditedRun:
+def audit_run(
+    p: Parameterization, weights: Any, X: Any, y: Any, steps: Any = None, *, every: int = 1
+) -> AuditedRun:
     """Return what a log of a training run shows of the flow of F.
 
     Args:
@@ -40,6 +43,7 @@ def audit_run(p: Parameterization, weights: Any, X: Any, y: Any, steps: Any = No
             for several outputs; or a mapping of the names of weights to arrays (N + 1, n).
         X, y: m rows of d numbers, and m numbers.
         steps: the N step sizes, where known; what is found does not depend on them.
+        every: n, where the log has the weights after every n-th step alone.
 
     Raises:
         InputError: shapes do not fit, a number is not finite, or F has no laws and dual coordinates
@@ -60,7 +64,7 @@ def audit_run(p: Parameterization, weights: Any, X: Any, y: Any, steps: Any = No
     if steps is not None and _read(steps, "steps").shape != (len(log) - 1,):
         raise InputError(f"steps must be {len(log) - 1} numbers, one for each step")
     free = p.with_(start={}, positive=[])
-    return _Audit(derive(free), log, X, y, unit).record()
+    return _Audit(derive(free), log, X, y, unit).record(every)
 
 
 class _Audit:
@@ -94,8 +98,10 @@ class _Audit:
         found: Array = self.dF(w) * self.rates(w)[..., None, :, :]
         return found
 
-    def record(self) -> AuditedRun:
+    def record(self, every: int = 1) -> AuditedRun:
         """Return all that is found."""
+        if every < 1:
+            raise InputError(f"every is the number of steps between two of the log, not {every}")
         w, X = self.log, self.X
         steps = Steps(w, X, self.y, self.unit, (self.fields, self.dc), self.F)
         if not steps.live.size:
@@ -103,10 +109,11 @@ class _Audit:
         shares, mu, ranks = steps.shares()
         allowed = steps.allowed[steps.live]
         over = bool((shares[:, 0] > allowed).any())
-        breaks = steps.breaks(shares, self.laws)
-        beside = steps.beside(self.d.parameterization.weights) if over else None
+        each = every == 1
+        breaks = steps.breaks(shares, self.laws) if each else ()
+        beside = steps.beside(self.d.parameterization.weights) if over and each else None
         run = not (breaks or beside)
-        batches, given = self.on_rows(steps, mu, ranks) if run else (_NO_BATCHES, None)
+        batches, given = self.on_rows(steps, mu, ranks) if run and each else (_NO_BATCHES, None)
         reached = self.flat(self.F(w[-1]))
         return AuditedRun(
             self.d,
@@ -117,10 +124,12 @@ class _Audit:
             share=float(max(0, (shares[:, 0] - allowed).max() + steps.floor)) if over else 0.0,
             breaks=breaks,
             beside=beside,
-            telling=bool(np.linalg.matrix_rank(X) < w[0].size) and not over,
+            telling=bool(np.linalg.matrix_rank(X) < w[0].size) and not over and each,
             batches=batches,
             drifts=self.drifts(given),
-            **self.duals(run, given, reached),
+            every=every,
+            typical=(steps.typical(shares[:, 0]), steps.typical(steps.turning())),
+            **self.duals(run, given, reached, every),
             reached=tuple(map(float, reached)),
             misfit=_norm(X @ reached - self.y) / max(_norm(self.y), TINY),
             data=(w, X, self.y),
@@ -153,7 +162,7 @@ class _Audit:
             found.append(LawDrift(c, float(change[j]), float(values[0, i, j]), others))
         return tuple(found)
 
-    def duals(self, run: bool, given: Array | None, reached: Array) -> dict[str, Any]:
+    def duals(self, run: bool, given: Array | None, reached: Array, every: int) -> dict[str, Any]:
         """Return what y moved by, and where that leads."""
         found = dict[str, Any].fromkeys(
             ("xi", "identity", "effective_start", "predicted", "flow", "of_laws")
@@ -165,10 +174,12 @@ class _Audit:
             y = self.flat(self.psi(w))
             first = self.flat(np.einsum("kdpn,kpn->kdn", self.dpsi(w[:-1]), np.diff(w, axis=0)))
         parts = np.diff(y, axis=0) - first
-        xi = parts.sum(0)
-        steered = y[-1] - y[0] - xi
-        off = steered - X.T @ np.linalg.lstsq(X.T, steered, rcond=None)[0]
-        found["xi"], found["identity"] = _floats(xi), _norm(off) / max(_norm(steered), TINY)
+        moved = y[-1] - y[0]
+        xi = self.off_rows(moved) if every > 1 else parts.sum(0)
+        found["xi"] = _floats(xi)
+        if every == 1:
+            steered = moved - xi
+            found["identity"] = _norm(self.off_rows(steered)) / max(_norm(steered), TINY)
         if given is not None:
             found["xi_by_labels"] = float(np.abs(parts[~given].sum(0)).max())
         if not self.whole or not np.isfinite(y).all():
@@ -181,6 +192,11 @@ class _Audit:
         found["fits"] = tuple(None if x is None else float(np.abs(x - reached).max()) for x in fits)
         start = self.solved(*starts[2])
         found["effective_start"] = None if start is None else tuple(map(tuple, start.tolist()))
+        return found
+
+    def off_rows(self, x: Array) -> Array:
+        """Return what is beside the row space of X."""
+        found: Array = x - self.X.T @ np.linalg.lstsq(self.X.T, x, rcond=None)[0]
         return found
 
     def spread(self, J: Array) -> Array:
@@ -230,14 +246,40 @@ class _Audit:
 
 
 def read_arrays(file: Path, option: str) -> dict[str, Array]:
-    """Return the arrays of a file of NumPy; InputError for another file."""
+    """Return the arrays of a file of NumPy, or of safetensors; InputError for another file."""
     try:
+        if file.suffix == ".safetensors":
+            return read_safetensors(file.read_bytes())
         with np.load(file, allow_pickle=False) as found:
             if not isinstance(found, np.lib.npyio.NpzFile):
                 raise InputError(f"{option}: {file} is one array: write it by numpy.savez")
             return {name: found[name] for name in found.files}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError):
-        raise InputError(f"{option}: {file} is no file of numpy.savez") from None
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):
+        what = "of safetensors" if file.suffix == ".safetensors" else "of numpy.savez"
+        raise InputError(f"{option}: {file} is no file {what}") from None
+
+
+TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8"}
+"""Of safetensors, those that NumPy has and logs need."""
+
+
+def read_safetensors(data: bytes) -> dict[str, Array]:
+    """Return the arrays of a file of safetensors: 8 bytes with the length of a header, JSON, data.
+
+    Raises:
+        ValueError, KeyError, TypeError: it is none, or has numbers of other types.
+
+    Source: github.com/huggingface/safetensors, the format.
+    """
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    found = {}
+    for name, about in header.items():
+        if name != "__metadata__":
+            first, end = about["data_offsets"]
+            part = data[start + first : start + end]
+            found[name] = np.frombuffer(part, TYPES[about["dtype"]]).reshape(about["shape"])
+    return found
 
 
 def _norm(x: Array) -> float:

@@ -94,6 +94,25 @@ class Steps:
             ranks.append((np.abs(basis).max(1) > 0).sum(1))
         return np.concatenate(shares), np.concatenate(multipliers), np.concatenate(ranks)
 
+    def turning(self) -> Array:
+        """Return by how much gradients of F and of laws turn in a live step, relative, at most."""
+        found = []
+        for ks in self.chunks(self.live):
+            ratios = [0 * self.sizes[ks]]
+            for f in self.maps:
+                with quiet():
+                    before, after = (np.nan_to_num(f(self.log[ks + i])) for i in (0, 1))
+                    size = np.maximum(np.linalg.norm(before, axis=2), TINY)
+                    ratio = np.linalg.norm(after - before, axis=2) / size
+                ratios += [ratio.reshape(len(ks), -1).max(1)] if ratio.size else []
+            found.append(np.max(ratios, 0))
+        return np.concatenate(found)
+
+    def typical(self, shares: Array) -> float:
+        """Return the root mean square of shares of the live steps, as much as these move."""
+        sizes = self.sizes[self.live]
+        return float(np.linalg.norm(shares * sizes) / np.linalg.norm(sizes))
+
     def breaks(self, shares: Array, laws: tuple[Expr, ...]) -> tuple[Broken, ...]:
         """Return what the steps break, each with how many do, the first, and the largest share."""
         named: list[tuple[Expr | str, Array]] = [*zip(laws, shares[:, 3:].T, strict=True)]

@@ -230,6 +230,75 @@ def test_several_outputs_with_a_warp():
         assert WITNESSES[s.kind](a, s, random.Random(0)) == 1
 
 
+MORE = [("adam", True), ("signs", True), ("rates", True), ("noise", True)]
+MORE += [("all rows", False), ("batches", False), ("labels", False), ("momentum", False)]
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize(
+    ("name", "kind", "more"), [(n, *x) for n in ("u*v", "p**3 - m**3") for x in MORE]
+)
+def test_of_every_nth_step_it_is_told_what_holds_to_first_order(name, kind, more):
+    """Neither yes nor no; the limit is that of all steps, xi beside the row space of X."""
+    log, X, y = trained(name, kind)
+    p = Parameterization.parse([name])
+    r = audit_run(p, log[::5], X, y, every=5)
+    assert (r.is_run, r.breaks, r.beside, r.identity) == (None, (), None, None)
+    text = " ".join(r.report().split())
+    assert ("that is more" in text) == more
+    assert ("that is no more" in text) == (not more)
+    if kind in ("all rows", "batches", "labels"):
+        whole = audit_run(p, log, X, y)
+        assert whole.is_run
+        assert np.abs(np.subtract(r.predicted, whole.predicted)).max() < 1e-6
+        off = np.subtract(r.xi, whole.xi)
+        assert np.abs(off - X.T @ np.linalg.lstsq(X.T, off, rcond=None)[0]).max() < 1e-9
+    for s in r.statements[1:]:
+        if hasattr(s, "ground"):
+            assert WITNESSES[s.kind](r, s, random.Random(0)) == 1
+
+
+def test_a_log_of_every_nth_step_that_is_not_told_is_asked_about():
+    log, X, y = trained("u*v", "batches")
+    r = audit_run(Parameterization.parse(["u*v"]), log[::5], X, y)
+    assert "give n by --every" in " ".join(r.report().split())
+
+
+def safetensors(path, arrays):
+    """Write arrays as the format has it: 8 bytes with the length of a header, JSON, raw data."""
+    header, data = {"__metadata__": {"by": "a test"}}, b""
+    kinds = {"float64": "F64", "float32": "F32", "int64": "I64"}
+    for name, x in arrays.items():
+        x = np.ascontiguousarray(x)
+        ends = [len(data), len(data) + x.nbytes]
+        header[name] = {"dtype": kinds[x.dtype.name], "shape": x.shape, "data_offsets": ends}
+        data += x.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    return str(path)
+
+
+def test_files_of_safetensors_are_read(tmp_path):
+    log, X, y = trained("u*v", "batches", count=2000)
+    data = safetensors(tmp_path / "xy.safetensors", {"X": X, "y": y})
+    parts = {"u": log[::10, 0], "v": log[::10, 1], "every": np.array(10)}
+    for dtype, told in (("float64", "10-th"), ("float32", "10-th")):
+        given = {n: x.astype(dtype) if n != "every" else x for n, x in parts.items()}
+        file = safetensors(tmp_path / f"{dtype}.safetensors", given)
+        done = run("run", "u*v", "--data", data, "--log", file)
+        assert (done.returncode, told in done.stdout) == (3, True)
+    done = run("run", "u*v", "--data", data, "--log", file, "--every", "7", "--json")
+    assert json.loads(done.stdout)["every"] == 7
+    file = safetensors(tmp_path / "false.safetensors", {**parts, "every": np.array([1.5])})
+    done = run("run", "u*v", "--data", data, "--log", file)
+    assert (done.returncode, "is no whole number" in done.stderr) == (2, True)
+    whole = (tmp_path / "xy.safetensors").read_bytes()
+    for broken in (whole[:20], whole[:-8], whole.replace(b"F64", b"U64"), b"", b"\xff" * 40):
+        (tmp_path / "no.safetensors").write_bytes(broken)
+        done = run("run", "u*v", "--data", data, "--log", str(tmp_path / "no.safetensors"))
+        assert (done.returncode, "no file of safetensors" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
