@@ -205,6 +205,25 @@ def without_modulus(expression: Expr) -> Expr:
     return expression.replace(sympy.log, bare)
 
 
+def split_logarithms(expression: Expr) -> Expr:
+    """Return an expression with log |A| + log |B| for log |A B|, without bars.
+
+    >>> x, y = sympy.symbols("x y", real=True)
+    >>> split_logarithms(sympy.log(-4 * x**2 / sympy.exp(y)))
+    -y + 2*log(x) + 2*log(2)
+    """
+
+    def split(argument: Expr) -> Expr:
+        number, rest = argument.as_coeff_Mul()
+        powers = (x.as_base_exp() for x in sympy.Mul.make_args(rest) if rest != 1)
+        whole = (
+            sympy.expand_log(sympy.log(abs(number))) if number.is_Rational else sympy.log(number)
+        )
+        return sympy.Add(whole, *(n * sympy.log(x) for x, n in powers))
+
+    return without_modulus(expression).replace(sympy.log, split)
+
+
 def from_expr(expression: Expr) -> Tree:
     """Return what :func:`to_expr` wrote as the language has it: log A of a field is log |A|."""
     return from_sympy(without_modulus(expression))

@@ -26,7 +26,7 @@ from derive.exact.towers.tower import build_elements
 from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
 from derive.model.names import unused
-from derive.model.notation import Notation, to_expr, without_modulus
+from derive.model.notation import Notation, split_logarithms, to_expr, without_modulus
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Piece, moving
 from derive.potential.rewriting import by_exponentials, fewest, with_hyperbolic
@@ -51,7 +51,7 @@ class ZeroTest:
         """Tell whether an expression is proved zero; False means "not proved"."""
         expression = _with_one_logarithm(without_modulus(expression.xreplace(self._images)))
         # log |A B| = log |A| + log |B|
-        expression = _with_one_logarithm(sympy.expand_log(expression, force=True))
+        expression = _with_one_logarithm(split_logarithms(expression))
         # Logarithms of roots may cancel as they are: no tower has log(1 + a/r) and log(1 - a/r).
         rooted = {x: x for x in sorted(filter(_has_root, expression.atoms(sympy.log)), key=str)}
         if rooted and self.vanishes(_with_symbols(expression, rooted)):
@@ -156,23 +156,18 @@ def accept_curve(
         value: Q in beta and t, or None.
     """
     t, (x,), (f, r, K) = curve.variable, curve.notation.betas, along
-    mu = _apart(gradient)
+    mu = split_logarithms(gradient)
     shown = [
         (f"dmu/d{t} d{t}/dmu = 1 where w' = grad F", mu.diff(t) * r, sympy.S.One),
         ("mu = 0 at the start", gradient.xreplace(begin), sympy.S.Zero),
     ]
     if value is not None:
-        Q = _apart(value)
+        Q = split_logarithms(value)
         # Of the slope along the curve, Q_x + Q_t r/K, without the quotient, which may be long.
         moves = (Q.diff(x) - mu) * K + Q.diff(t) * r
         statement = f"K dQ/d{x} = K mu where {x} = {f}"
         shown.append((statement, moves.xreplace({x: f}), sympy.S.Zero))
     return accepted(ZeroTest(curve.notation.parameterization, {}), shown, "weight", str(f))
-
-
-def _apart(expression: Expr) -> Expr:
-    """Return what has the same derivative, with a logarithm for each factor in one."""
-    return sympy.expand_log(without_modulus(expression), force=True)
 
 
 def accept_explicit(relation: KernelRelation, piece: Piece) -> Piece | None:
