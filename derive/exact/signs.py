@@ -9,7 +9,7 @@ number such as 1 - sqrt(2) is in a ball. What is not proved is open, not false.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -154,7 +154,7 @@ MOST, ZERO = 400, fmpq(0)
 
 def vertices(
     f: RationalFunction, given: Sequence[RationalFunction]
-) -> Iterator[tuple[list[Fraction], RationalFunction]]:
+) -> Iterator[tuple[tuple[Fraction, ...], RationalFunction]]:
     """Yield (n, f - sum_i n_i g_i) where as many n_i and coefficients are 0 as there are g_i.
 
     Among them are the vertices of the n for which no coefficient is negative but for the constant
@@ -167,17 +167,31 @@ def vertices(
     if not given:
         return
     above, *rows = map(_coefficients, (f, *given))
-    monomials = sorted(set[tuple[int, ...]]().union(*rows))
-    equations = [([row.get(m, ZERO) for row in rows], above.get(m, ZERO)) for m in monomials]
-    equations += [([fmpq(g is h) for h in given], ZERO) for g in given]
-    few = comb(len(equations), len(given)) <= MOST
-    for chosen in combinations(equations, len(given)) if few else ():
+    places = range(len(given))
+    monomials = len(set[tuple[int, ...]]().union(*rows))
+    few = comb(monomials + len(given), len(given)) <= MOST
+    yield (Fraction(0),) * len(given), f
+    for support in (s for k in places for s in combinations(places, k + 1)) if few else ():
+        for values in dict.fromkeys(_solutions(above, [rows[k] for k in support])):
+            n = dict(zip(support, values, strict=True))
+            sums = (f.field.constant(x) * given[k] for k, x in n.items())
+            yield tuple(n.get(k, Fraction(0)) for k in places), f - sum(sums, f.field.zero)
+
+
+def _solutions(
+    above: Mapping[tuple[int, ...], fmpq], rows: Sequence[Mapping[tuple[int, ...], fmpq]]
+) -> Iterator[tuple[Fraction, ...]]:
+    """Yield numbers, all not 0, with which a sum of rows has as many entries of what is above."""
+    equations = [
+        ([row.get(m, ZERO) for row in rows], [above.get(m, ZERO)])
+        for m in sorted(set[tuple[int, ...]]().union(*rows))
+    ]
+    for chosen in combinations(equations, len(rows)):
         left, right = zip(*chosen, strict=True)
         with suppress(ZeroDivisionError):
-            solved = fmpq_mat([*left]).solve(fmpq_mat([[x] for x in right]))
-            n = [Fraction(int(x.p), int(x.q)) for x in solved.entries()]
-            sums = (f.field.constant(x) * g for x, g in zip(n, given, strict=True))
-            yield n, f - sum(sums, f.field.zero)
+            solved = fmpq_mat([*left]).solve(fmpq_mat([*right])).entries()
+            if all(solved):
+                yield tuple(Fraction(int(x.p), int(x.q)) for x in solved)
 
 
 def _coefficients(f: RationalFunction) -> dict[tuple[int, ...], fmpq]:

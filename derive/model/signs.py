@@ -173,6 +173,7 @@ class _Signs:
         """
         self.nonzero, self.solved = set[RationalFunction](), dict[RationalFunction, Equation]()
         self.taken = {p for f in taken for p, _ in factored(f)[1]}
+        self._looked_at = dict[RationalFunction, int]()
         for sign, f in given:
             if f.is_zero():
                 raise BranchOpen(UNSATISFIED)
@@ -219,11 +220,12 @@ class _Signs:
 
     def _learn(self, parts: Iterable[RationalFunction]) -> None:
         """Add what is plain of the signs of factors, by those of names and of other factors."""
-        known = -1
-        while known < len(self.solved):
+        parts = tuple(parts)
+        while new := [p for p in parts if self._looked_at.get(p) != len(self.solved)]:
             known = len(self.solved)
-            for p, sign in [(p, self._plain(p)) for p in parts]:
+            for p, sign in [(p, self._plain(p)) for p in new]:
                 self._add(frozenset((p, None) if sign < 0 else (p,) if sign else ()))
+            self._looked_at |= dict.fromkeys(new, known)
 
     def _plain(self, p: RationalFunction) -> int:
         """Return the sign that a factor has by positive names or sums of positive factors, or 0."""

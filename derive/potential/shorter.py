@@ -193,6 +193,7 @@ def split_logarithms(expression: Expr, sign: Callable[[Expr], int]) -> Expr:
     return expression.replace(sympy.log, split)
 
 
+@lru_cache(maxsize=2048)
 def split_powers(expression: Expr, sign: Callable[[Expr], int]) -> Expr:
     """Return the powers (A^m/B^n)^e of quotients as those of factors, where all have a sign.
 

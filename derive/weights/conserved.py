@@ -40,6 +40,7 @@ from derive.exact.linear.modular import (
     Evaluator,
     Pole,
     Row,
+    by_monomials,
     inverse,
     nullspace,
     random_point,
@@ -196,7 +197,7 @@ def has_slopes(p: Parameterization, f: LogFunction, h: Sequence[RationalFunction
 
 def coefficients(p: Parameterization, rows: Rows) -> Sequence[Coefficients]:
     """Return independent constant vectors c with sum_k c_k row_k = 0, as seen at random points."""
-    matrix = _at_points(p, rows)
+    matrix = _equations(p, rows)
     if not p.field.constants:
         return nullspace(matrix)
     return [*over_parameters(matrix, lambda k: [row[k] for row in rows])]
@@ -204,7 +205,13 @@ def coefficients(p: Parameterization, rows: Rows) -> Sequence[Coefficients]:
 
 def integer_relations(p: Parameterization, rows: Rows) -> list[tuple[int, ...]]:
     """Return those of whole numbers, where there are parameters as well."""
-    return nullspace(_at_points(p, rows))
+    return nullspace(_equations(p, rows))
+
+
+def _equations(p: Parameterization, rows: Rows) -> nmod_mat:
+    """Return what coefficients solve modulo the prime: by monomials, else at random points."""
+    matrix = by_monomials(rows)
+    return _at_points(p, rows) if matrix is None else matrix
 
 
 def _at_points(p: Parameterization, rows: Rows) -> nmod_mat:

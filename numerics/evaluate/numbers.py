@@ -8,6 +8,7 @@ Numbers of mpmath, as the flows and the confirmations hold them.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import html
 import re
 import textwrap
@@ -95,6 +96,13 @@ def compiled(
 
     SymPy writes Python source from the expressions: no name of the user's may reach it.
     """
+    return _compiled(tuple(expressions), tuple(names), library)
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(
+    expressions: tuple[Expr, ...], names: tuple[str, ...], library: str
+) -> Callable[..., list[Any]]:
     own = {name: sympy.Dummy(f"x{i}", real=True) for i, name in enumerate(names)}
     renamed = [e.xreplace({s: own[s.name] for s in e.free_symbols}) for e in expressions]
     function: Callable[..., list[Any]]

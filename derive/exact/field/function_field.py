@@ -284,8 +284,8 @@ class FunctionField:
 
     def constant(self, value: Fraction | int) -> RationalFunction:
         """Return the rational number *value* as an element."""
-        top, bottom = (self.ring.constant(n) for n in Fraction(value).as_integer_ratio())
-        return RationalFunction(self, top, bottom)
+        top = self.ring.constant(value.numerator)
+        return RationalFunction(self, top, self.ring.constant(value.denominator))
 
     def named(self, name: str) -> RationalFunction:
         """Return the variable of that name."""

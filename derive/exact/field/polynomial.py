@@ -55,6 +55,9 @@ def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]
     content, primitive = polynomial.primitive()
     if primitive.is_constant():
         return int(content) * int(primitive.leading_coefficient()), []
+    if int(primitive.total_degree()) == 1:  # irreducible
+        sign = 1 if primitive.leading_coefficient() > 0 else -1
+        return sign * int(content), [(sign * primitive, 1)]
     try:
         unit, factors = primitive.factor()
     except (OverflowError, RuntimeError):  # too large for flint: perhaps not irreducible

@@ -19,7 +19,7 @@ from flint import fmpz, nmod, nmod_mat, nmod_mpoly, nmod_mpoly_ctx, nmod_poly
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import Polynomial
+from derive.exact.field.polynomial import Polynomial, terms
 
 PRIME = 2**61 - 636873
 """The largest below 2^61 modulo which 2, 3, 5, ..., 59 have roots of every index 2^a b, where the
@@ -35,6 +35,11 @@ PRIMES = 2000
 
 DRAWS = 5000
 """How many points are tried; with n square roots of functions about one in 2^n is accepted."""
+
+
+LONGEST, LARGEST = 60, 200_000
+"""Terms of a common denominator, and entries of a matrix of coefficients, beyond which it is drawn
+at points."""
 
 
 class Pole(ArithmeticError):
@@ -194,6 +199,36 @@ def saturated(width: int, draw: Callable[[], Sequence[Row]]) -> nmod_mat:
         if not more or not (residue_matrix(more, matrix.modulus()) * kernel).rank():
             return matrix
         rows += more
+
+
+def by_monomials(rows: Sequence[Sequence[RationalFunction]]) -> nmod_mat | None:
+    """Return what c_k with sum_k c_k row_k = 0 solve over a common denominator, by monomials.
+
+    In normal form these are independent over the constants, which have the values that they have
+    at random points. None where the denominator, or the matrix, would be large.
+    """
+    field, found = rows[0][0].field, dict[tuple[int, tuple[int, ...]], dict[int, int]]()
+    modulus, known = _modulus(field), {k: int(x) for k, x in _constants(field).items()}
+    for a, row in enumerate(rows):
+        below = list[Polynomial]()
+        for f in row:
+            below += [] if f.denominator in below else [f.denominator]
+        whole = functools.reduce(lambda x, y: x * (y / x.gcd(y)), below)
+        if len(whole) > LONGEST:
+            return None
+        factors = [whole / x for x in below]
+        for k, f in enumerate(row):
+            for exponents, value in terms(f.numerator * factors[below.index(f.denominator)]):
+                for j, x in known.items():
+                    value = value * pow(x, exponents[j], modulus) % modulus
+                free = tuple(0 if j in known else n for j, n in enumerate(exponents))
+                equation = found.setdefault((a, free if known else exponents), {})
+                equation[k] = equation.get(k, 0) + value
+        if len(found) * len(row) > LARGEST:
+            return None
+    width = len(rows[0])
+    entries = [equation.get(k, 0) % modulus for equation in found.values() for k in range(width)]
+    return nmod_mat(len(found), width, entries, modulus)
 
 
 def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
