@@ -62,7 +62,7 @@ def of_number(expression, names):
 def least(f, X, rng, exact=False):
     """Return min f(b) subject to X b >= 1, or X b = 1 where it is exact."""
     points = ([rng.gauss(0, 2) for _ in range(X.shape[1])] for _ in range(6))
-    bound = {"type": "eq" if exact else "ineq", "fun": lambda b: X @ b - 1}
+    bound = {"type": "eq" if exact else "ineq", "fun": lambda b: X @ b - 1, "jac": lambda b: X}
     found = minima(f, points, bound, lambda b: np.min(X @ b) > 1 - 1e-6, maxiter=400, ftol=1e-12)
     return min((cost for cost, _ in found), default=np.inf)
 
@@ -213,9 +213,14 @@ def costs_something(m, case, X, rng):
     def over(w):
         return X @ case.flows.F(w * (1 - fading)) - 1
 
-    points, fits = (3 * unit(rng, len(rule)) for _ in range(6)), {"type": "ineq", "fun": over}
+    def slope(w):
+        return X @ case.flows.J(w * (1 - fading)) * (1 - fading)
+
+    points = (3 * unit(rng, len(rule)) for _ in range(6))
+    fits = {"type": "ineq", "fun": over, "jac": slope}
     met = lambda w: np.min(over(w)) > -1e-6  # noqa: E731
-    costs = [cost for cost, _ in minima(lambda w: rule @ w**2, points, fits, met)]
+    found = minima(lambda w: rule @ w**2, points, fits, met, jac=lambda w: 2 * rule * w)
+    costs = [cost for cost, _ in found]
     return bool(costs) and min(costs) > 1e-2
 
 
@@ -276,11 +281,15 @@ def least_of_some(m, statement, rng):
         def off(w, flows=flows, goal=goal):
             return flows.F(kept * w)[list(cost.outputs)] - goal
 
+        def slope(w, flows=flows):
+            return flows.J(kept * w)[list(cost.outputs)] * kept
+
         found = minima(
             lambda w: weighed @ w**2,
             (unit(rng, p.p) for _ in range(8)),
-            {"type": "eq", "fun": off},
+            {"type": "eq", "fun": off, "jac": slope},
             lambda w, off=off: np.max(np.abs(off(w))) < 1e-7,
+            jac=lambda w: 2 * weighed * w,
             ftol=1e-13,
             maxiter=400,
         )

@@ -141,16 +141,35 @@ def box(d, statement, rng):
 def least_cost(copies, power, b, rng):
     """Return min |w|_p^p, or min max |w_k|, subject to F(w) = b, from many starts."""
     n, found = len(copies.w0), []
-    held = {"type": "eq", "fun": lambda v: float(copies.F(*v[:n])) - b}
-    for _ in range(40):
+    held = {
+        "type": "eq",
+        "fun": lambda v: float(copies.F(*v[:n])) - b,
+        "jac": lambda v: np.array([*copies.dF(*v[:n]), *0 * v[n:]], float),
+    }
+    ends = np.vstack([np.eye(n), -np.eye(n)])
+    sides = {
+        "type": "ineq",
+        "fun": lambda v: v[n] - ends @ v[:n],
+        "jac": lambda v: np.hstack([-ends, np.ones((2 * n, 1))]),
+    }
+    for _ in range(20):
         v = np.array([rng.gauss(0, 1.5) for _ in range(n)])
         if power is None:
             v = np.append(v, np.abs(v).max())
-            sides = [held, {"type": "ineq", "fun": lambda v: np.r_[v[n] - v[:n], v[n] + v[:n]]}]
-            run = minimize(lambda v: v[n], v, constraints=sides, method="SLSQP")
+            run = minimize(
+                lambda v: v[n],
+                v,
+                jac=lambda v: np.eye(n + 1)[n],
+                constraints=[held, sides],
+                method="SLSQP",
+            )
         else:
             run = minimize(
-                lambda v: (np.abs(v) ** power).sum(), v, constraints=[held], method="SLSQP"
+                lambda v: (np.abs(v) ** power).sum(),
+                v,
+                jac=lambda v: power * np.sign(v) * np.abs(v) ** (power - 1),
+                constraints=[held],
+                method="SLSQP",
             )
         if run.success and abs(held["fun"](run.x)) < 1e-8:
             found.append(run.fun)
