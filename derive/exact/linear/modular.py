@@ -19,7 +19,7 @@ from flint import fmpz, nmod, nmod_mat, nmod_mpoly, nmod_mpoly_ctx, nmod_poly
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import Exponents, Polynomial, terms
 
 PRIME = 2**61 - 636873
 """The largest below 2^61 modulo which 2, 3, 5, ..., 59 have roots of every index 2^a b, where the
@@ -207,28 +207,34 @@ def by_monomials(rows: Sequence[Sequence[RationalFunction]]) -> nmod_mat | None:
     In normal form these are independent over the constants, which have the values that they have
     at random points. None where the denominator, or the matrix, would be large.
     """
-    field, found = rows[0][0].field, dict[tuple[int, tuple[int, ...]], dict[int, int]]()
+    field, found = rows[0][0].field, dict[tuple[int, Exponents], dict[int, int]]()
     modulus, known = _modulus(field), {k: int(x) for k, x in _constants(field).items()}
     for a, row in enumerate(rows):
-        below = list[Polynomial]()
-        for f in row:
-            below += [] if f.denominator in below else [f.denominator]
-        whole = functools.reduce(lambda x, y: x * (y / x.gcd(y)), below)
-        if len(whole) > LONGEST:
-            return None
-        factors = [whole / x for x in below]
-        for k, f in enumerate(row):
-            for exponents, value in terms(f.numerator * factors[below.index(f.denominator)]):
+        numerators = _numerators(row)
+        for k, numerator in enumerate(numerators):
+            for exponents, value in terms(numerator):
                 for j, x in known.items():
                     value = value * pow(x, exponents[j], modulus) % modulus
                 free = tuple(0 if j in known else n for j, n in enumerate(exponents))
-                equation = found.setdefault((a, free if known else exponents), {})
+                equation = found.setdefault((a, free), {})
                 equation[k] = equation.get(k, 0) + value
-        if len(found) * len(row) > LARGEST:
+        if not numerators or len(found) * len(row) > LARGEST:
             return None
     width = len(rows[0])
     entries = [equation.get(k, 0) % modulus for equation in found.values() for k in range(width)]
     return nmod_mat(len(found), width, entries, modulus)
+
+
+def _numerators(row: Sequence[RationalFunction]) -> list[Polynomial]:
+    """Return functions times a common denominator, none where that is long."""
+    below = list[Polynomial]()
+    for f in row:
+        below += [] if f.denominator in below else [f.denominator]
+    whole = functools.reduce(lambda x, y: x * (y / x.gcd(y)), below)
+    if len(whole) > LONGEST:
+        return []
+    factors = [whole / x for x in below]
+    return [f.numerator * factors[below.index(f.denominator)] for f in row]
 
 
 def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
