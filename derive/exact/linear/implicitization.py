@@ -36,6 +36,7 @@ from derive.exact.linear.modular import (
     reconstruct,
     residue_matrix,
 )
+from derive.exact.linear.scalings import told_apart
 
 Draw: TypeAlias = Callable[[FunctionField, Random], tuple[nmod, ...]]
 
@@ -393,6 +394,8 @@ def find_relation(
     highest: int = 12,
 ) -> Relation | None:
     """Return the relation of lowest weighted degree, at most *highest*, or None."""
+    if powers == (0, 1) and told_apart(target, coordinates.functions):
+        return None
     search = RelationSearch(target, coordinates, powers)
     return next(filter(None, map(search.at, range(1, highest + 1))), None)
 
