@@ -21,6 +21,8 @@ RANK = 1e-9
 RUN = 1_500
 """Evaluations after which a flow along a steering is given up: others than those that end in
 finite time take 600."""
+NOTHING = 1e-13
+"""What a step changes of a least cost once it is found."""
 RESOLVED = 1e-8
 """Sizes of weights whose logarithms steps of the absolute tolerance know to five digits."""
 
@@ -281,13 +283,33 @@ def end_of(field, state, span, most=40_000, **how):
     return end
 
 
+class Still(Exception):
+    """Steps move nothing any more: tolerances below what doubles resolve are never met."""
+
+
 def minima(f, points, held, met, jac=None, **options):
     """Yield what SLSQP finds from some points, and where, if what is held there is met."""
+    met_by = np.abs if held["type"] == "eq" else np.negative
+
+    def goes_on(w):
+        nonlocal last, still
+        cost, missed = float(f(w)), np.max(met_by(held["fun"](w)))
+        still = still + 1 if abs(cost - last) <= NOTHING * (1 + cost) and missed < RANK else 0
+        last = cost
+        if still > 3:
+            raise Still(cost, np.array(w))
+
+    run = partial(minimize, f, jac=jac, constraints=held, method="SLSQP", options=options)
     for w in points:
-        with quiet():
-            done = minimize(f, w, jac=jac, constraints=held, method="SLSQP", options=options)
-        if met(done.x):
-            yield float(done.fun), done.x
+        last, still = np.inf, 0
+        try:
+            with quiet():
+                done = run(w, callback=goes_on)
+            cost, x = float(done.fun), done.x
+        except Still as end:
+            cost, x = end.args
+        if met(x):
+            yield cost, x
 
 
 def lightest(flows, beta, points, origin=0.0, maxiter=400, ftol=1e-15):
