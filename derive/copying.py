@@ -122,7 +122,7 @@ class Copies(Held):
             InputError: a start symbol has no value, or the value breaks an assumption.
             NumericalError: there is no Q to evaluate, or it needs a warp.
         """
-        found: NumericPotential = importlib.import_module("numerics.evaluate.copies").numeric(
+        found: NumericPotential = importlib.import_module("numerics.evaluate.lowering").numeric(
             self, start or {}
         )
         return found

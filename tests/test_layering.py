@@ -62,7 +62,7 @@ LAYERS = [
     {"derive.testing"},
 ]
 # Q without a closed form is evaluated by the Taylor integrator, which knows nothing of Q.
-INTEGRATOR = ("builder", "series_rules", "jets", "taylor")
+INTEGRATOR = ("builder", "jets", "taylor")
 NUMERIC_LAYERS = [
     {"numerics.evaluate.numbers"},
     {f"numerics.integrator.{name}" for name in INTEGRATOR},

@@ -40,14 +40,19 @@ from numerics.confirm.regression_problem import (
     stationarity,
     table,
 )
-from numerics.evaluate.copies import check_clock, fixed_starts
-from numerics.evaluate.lowering import HighPrecision, refuse_integrals, side_by_side, unchecked
+from numerics.evaluate.lowering import (
+    HighPrecision,
+    check_clock,
+    fixed_starts,
+    refuse_integrals,
+    side_by_side,
+    unchecked,
+)
 from numerics.evaluate.numbers import Listed, Real, exact, rational, read_matrix, read_number
 from numerics.evaluate.start import broken_signs, specialize, with_pi
 from numerics.integrator.builder import compile_kernel
 from numerics.integrator.gradient_flow import Flow
-from numerics.integrator.jets import Program
-from numerics.integrator.series_rules import bits_of
+from numerics.integrator.jets import Program, bits_of
 from numerics.interpolants.polish import Gradient, polished_interpolant
 
 _COMPARED = {

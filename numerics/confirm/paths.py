@@ -18,15 +18,13 @@ from derive.limits.find import warped_time
 from derive.records import Potential
 from derive.verdict import Finding, Verdict
 from numerics.confirm.regression_problem import SLACK, RegressionProblem, complete_problem, distance
-from numerics.evaluate.copies import fixed_starts
-from numerics.evaluate.lowering import HighPrecision, side_by_side, unchecked
+from numerics.evaluate.lowering import HighPrecision, fixed_starts, side_by_side, unchecked
 from numerics.evaluate.numbers import Real, check_digits, rational, read_data, read_number
 from numerics.evaluate.start import broken_signs, refuse_missing
 from numerics.integrator.builder import Tape
 from numerics.integrator.gradient_flow import ConvergenceWatch, Steered, read_loss
 from numerics.integrator.implicit import Automatic
-from numerics.integrator.jets import Program
-from numerics.integrator.series_rules import bits_of
+from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import Stepper, integrate
 
 _TAU, _TIME = "warped time", "time t"  # with a space: no weight is called so

@@ -25,8 +25,8 @@ from numerics.confirm.regression_problem import (
 )
 from numerics.evaluate.numbers import Real, compiled, rational
 from numerics.integrator.gradient_flow import flow
+from numerics.integrator.jets import bits_of
 from numerics.integrator.perturbed import NONE, Step, Terms, perturbed_flow, stepper, take_steps
-from numerics.integrator.series_rules import bits_of
 
 DECAY = "exp(-t)"
 """kappa(t), of which the integral is 1."""

@@ -39,7 +39,7 @@ from numerics.confirm.regression_problem import (
     digits_of,
     draw_starts,
 )
-from numerics.evaluate.copies import fixed_starts
+from numerics.evaluate.lowering import fixed_starts
 from numerics.evaluate.numbers import Array, Real, compiled, rational, read_number
 from numerics.evaluate.start import with_pi
 from numerics.integrator.perturbed import letter

@@ -34,13 +34,11 @@ from numerics.confirm.regression_problem import (
     first_sound,
     least,
 )
-from numerics.evaluate.copies import fixed_starts
-from numerics.evaluate.lowering import HighPrecision, side_by_side, unchecked
+from numerics.evaluate.lowering import HighPrecision, fixed_starts, side_by_side, unchecked
 from numerics.evaluate.numbers import Array, Real, compiled
 from numerics.integrator.builder import Builder, Register, Tape
 from numerics.integrator.gradient_flow import DriftWatch
-from numerics.integrator.jets import Program
-from numerics.integrator.series_rules import bits_of
+from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import Stepper, integrate
 
 SHARE, STEPS, IN_STEPS, FEW, LARGEST = 0.125, 64, 16, 200, 1000

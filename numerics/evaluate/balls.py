@@ -20,8 +20,7 @@ import numpy as np
 from flint import acb, acb_poly, arb, arb_poly, ctx, fmpq
 
 from numerics.evaluate.doubles.arithmetic import Constants, Formula, Quantity
-from numerics.evaluate.doubles.closed import ClosedFormulas
-from numerics.evaluate.doubles.parametric import ParametricFormulas, Point, point
+from numerics.evaluate.doubles.formulas import ClosedFormulas, ParametricFormulas, Point, point
 from numerics.evaluate.doubles.vectors import VectorFormulas
 
 Function: TypeAlias = Callable[..., Any]

@@ -35,8 +35,7 @@ from numerics.evaluate.doubles.arithmetic import (
     Extended,
     Formula,
 )
-from numerics.evaluate.doubles.closed import ClosedFormulas
-from numerics.evaluate.doubles.parametric import ParametricFormulas
+from numerics.evaluate.doubles.formulas import ClosedFormulas, ParametricFormulas
 from numerics.evaluate.doubles.vectors import VectorFormulas
 
 _LONG = 76

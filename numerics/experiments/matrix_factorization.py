@@ -20,7 +20,7 @@ from scipy.integrate import DOP853
 from numerics.evaluate.numbers import Array
 from numerics.experiments.scaffold import Results, Row, Stages, table
 from numerics.experiments.settings import MatrixSetting
-from numerics.matrices.least_trace import least_nuclear, least_trace
+from numerics.matrices.least_norm import least_nuclear, least_trace
 
 ABREAST = 6
 """Steps beside one another in a table of 80 columns."""

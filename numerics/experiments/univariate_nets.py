@@ -19,7 +19,7 @@ from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import UnivariateSetting
-from numerics.univariate.cells import Law
+from numerics.univariate.dual import Law
 from numerics.univariate.limit_function import (
     LimitFunction,
     distance_to_net,

@@ -18,12 +18,11 @@ from derive.copying import Copies
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language import parse_expression
 from derive.language.tree import Tree
-from numerics.evaluate.copies import start_of_weights
+from numerics.evaluate.lowering import start_of_weights
 from numerics.evaluate.numbers import Listed, Real, check_digits, read_data, read_number
 from numerics.integrator.builder import Builder, Register, Tape, compile_slopes
 from numerics.integrator.implicit import Automatic
-from numerics.integrator.jets import Program
-from numerics.integrator.series_rules import as_mpf, bits_of
+from numerics.integrator.jets import Program, as_mpf, bits_of
 from numerics.integrator.taylor import STEP_GUARD, Stepper, integrate
 
 

@@ -24,8 +24,7 @@ from scipy.special import roots_jacobi
 from derive.errors import NumericalError
 from numerics.evaluate.numbers import Array, Real
 from numerics.integrator.builder import Instruction, Tape
-from numerics.integrator.jets import Program
-from numerics.integrator.series_rules import bits_of, real, scaled, shifted
+from numerics.integrator.jets import Program, bits_of, real, scaled, shifted
 from numerics.integrator.taylor import STEP_GUARD, Stepper, Taylor
 
 _MORE = 8

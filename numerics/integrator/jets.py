@@ -1,35 +1,236 @@
 """Jets run through a straight-line program: Taylor coefficients by convolutions of integers.
 
-A series ``sum_k X_k 2^e s^k`` is in ``s = t/2^sigma``. With 2^sigma near the step, X_k falls with k
-as fast as its precision is needed less, and a convolution is a sum of products and one shift.
+A series ``sum_k X_k 2^e s^k`` has integers X_k of mpmath, of GMP or Python, on one binary grid, and
+is in ``s = t/2^sigma``. With 2^sigma near the step, X_k falls with k as fast as its precision is
+needed less, and a convolution is a sum of products and one shift.
 Recurrences: Griewank & Walther, *Evaluating Derivatives* (SIAM, 2008), chapter 13.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import count
-from operator import mul
+from operator import itemgetter, mul
 from typing import TypeAlias
 
 import mpmath
 from mpmath import libmp
+from mpmath.libmp import MPZ, from_man_exp
 
+from derive.errors import NumericalError
 from numerics.evaluate.numbers import Real
 from numerics.integrator.builder import Instruction, Tape
-from numerics.integrator.series_rules import (
-    ZERO,
-    Linear,
-    Rule,
-    Series,
-    bits_of,
-    product,
-    scaled,
-    shifted,
-    undefined,
-)
+
+Integer: TypeAlias = int
+"""Or the mpz of gmpy2, which computes alike."""
+Rule: TypeAlias = Iterator[None]
+"""Appends one coefficient to a series at every turn."""
+GUARD = 12
+"""Decimal digits carried beyond those asked for."""
+ZERO = MPZ(0)
+_LARGEST = 1 << 26  # binary exponent, beyond which a value counts as an overflow
+
+
+def bits_of(digits: int) -> int:
+    """Return the bits of a number of *digits* decimal digits and the guard digits."""
+    return math.ceil((digits + GUARD) * math.log2(10)) + 1
+
+
+def undefined() -> NumericalError:
+    """Return the error for what has no finite value."""
+    return NumericalError("a value is undefined or overflows")
+
+
+def real(mantissa: Integer, exponent: int) -> Real:
+    """Return ``mantissa 2^exponent`` as an mpf, without rounding."""
+    return mpmath.mp.make_mpf(from_man_exp(MPZ(mantissa), exponent))
+
+
+def as_mpf(value: Real) -> Real:
+    """Return an mpf of any context as one of mpmath.mp, without rounding."""
+    return mpmath.mp.make_mpf(value._mpf_)
+
+
+def shifted(value: Integer, up: int) -> Integer:
+    """Return ``value 2^up``, rounded down."""
+    return value << up if up >= 0 else value >> -up
+
+
+def scaled(value: Fraction | Real, bits: int) -> tuple[Integer, int]:
+    """Return (mantissa, exponent) of a fraction or an mpf, with *bits* bits or one more."""
+    if isinstance(value, Fraction | int):
+        top, bottom = value.numerator, value.denominator
+        up = bits - top.bit_length() + bottom.bit_length()
+        return shifted(MPZ(top), up) // bottom, -up
+    sign, mantissa, exponent, count = value._mpf_
+    if not mantissa and exponent:
+        raise undefined()
+    up = bits - count
+    return shifted(MPZ(-mantissa if sign else mantissa), up), exponent - up
+
+
+class Series:
+    """The coefficients ``X_k 2^e`` of one variable: integers X_k in *cells*, and one exponent e.
+
+    The first coefficient that is not 0 has *bits* bits; e is None as long as all are 0.
+    """
+
+    __slots__ = ("bits", "cells", "exponent")
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.cells: list[Integer] = []
+        self.exponent: int | None = None
+
+    @property
+    def grid(self) -> int:
+        """The exponent e of a series that is not all 0."""
+        assert self.exponent is not None
+        return self.exponent
+
+    def choose(self, exponent: int) -> None:
+        """Set the exponent e; NumericalError where the numbers would overflow."""
+        if exponent + self.bits > _LARGEST:
+            raise undefined()
+        self.exponent = exponent
+
+    def fix(self, raw: Integer, exponent: int) -> int:
+        """Set the grid for ``raw 2^exponent`` and no finer; return how many bits are dropped."""
+        down = max(raw.bit_length() - self.bits, 0)
+        self.choose(exponent + down)
+        return down
+
+    def begin(self, value: Fraction | Real) -> None:
+        """Append the first coefficient, a fraction or an mpf."""
+        mantissa, exponent = scaled(value, self.bits)
+        if mantissa:
+            self.choose(exponent)
+        self.cells.append(mantissa)
+
+    def place(self, raw: Integer, exponent: int | None) -> None:
+        """Append the coefficient ``raw 2^exponent``; *exponent* matters where raw is not 0."""
+        if raw and self.exponent is None:
+            assert exponent is not None
+            self.fix(raw, exponent)
+        up = 0 if exponent is None or not raw else exponent - self.grid
+        self.cells.append(shifted(raw, up))
+
+    def size(self, k: int) -> int:
+        """Return n with ``2^(n-1) <= |coefficient k| < 2^n`` where it is not 0."""
+        return self.cells[k].bit_length() + self.grid
+
+    def value(self, k: int) -> Real:
+        """Return the coefficient number k as an mpf."""
+        return real(self.cells[k], self.exponent or 0)
+
+
+_SPAN = 1 << 16  # bits between the terms of a sum within which they may cancel
+_CLOSE = 512  # bits between grids that are bridged by longer factors, not by shifts
+_LAST: Callable[[list[Integer]], Integer] = itemgetter(-1)
+
+
+def product(out: Series, x: Series, y: Series) -> Rule:
+    """Write ``out_k = sum_i x_i y_(k-i)``."""
+    a, b, write = x.cells, y.cells, out.cells.append
+    while not (raw := sum(map(mul, a, reversed(b)))):
+        write(ZERO)
+        yield
+    down = out.fix(raw, x.grid + y.grid)
+    while True:
+        write(raw >> down)
+        yield
+        raw = sum(map(mul, a, reversed(b)))
+
+
+class Linear:
+    """Writes ``out_k = sum_i c_i x_ik``, and a constant for k = 0; c_i over one denominator."""
+
+    def __init__(self, values: Sequence[Fraction], bits: int) -> None:
+        self.values, self.constant = values[:-1], values[-1]
+        bottom = math.lcm(*(c.denominator for c in self.values))
+        tops = [c.numerator * (bottom // c.denominator) for c in self.values]
+        if max(map(abs, tops)).bit_length() > bits:
+            grid = min(scaled(c, bits)[1] for c in self.values)
+            bottom = 1 << max(-grid, 0)
+            tops = [int(c * bottom) for c in self.values]
+        self.tops = [MPZ(n) for n in tops]
+        low = (bottom & -bottom).bit_length() - 1
+        self.bottom, self.down = bottom >> low, low  # the denominator is bottom 2^down
+
+    def rule(self, out: Series, args: Sequence[Series]) -> Rule:
+        """Start the rule on its series."""
+        if len(args) == 1 and not self.constant:
+            yield from self._scaling(out, args[0])
+        yield from self._until_aligned(out, args)
+        low = min(x.grid for x in args)
+        factors = [n << (x.grid - low) for n, x in zip(self.tops, args, strict=True)]
+        cells, down, bottom = [x.cells for x in args], out.grid - low + self.down, self.bottom
+        if down < 0:
+            factors, down = [n << -down for n in factors], 0
+        write = out.cells.append
+        if len(args) == 2 and bottom == 1:
+            (a, b), (x, y) = factors, cells
+            while True:
+                write((a * x[-1] + b * y[-1]) >> down)
+                yield
+        while True:
+            raw = sum(map(mul, factors, map(_LAST, cells))) >> down
+            write(raw if bottom == 1 else raw // bottom)
+            yield
+
+    def _until_aligned(self, out: Series, args: Sequence[Series]) -> Rule:
+        """Write sums until all grids are known and near each other, or for ever."""
+        while out.exponent is None:
+            self._first(out, args)
+            yield
+        while (
+            any(x.exponent is None for x in args)
+            or max(x.grid for x in args) - min(x.grid for x in args) > _CLOSE
+        ):
+            out.cells.append(self._apart(out, args))
+            yield
+
+    def _scaling(self, out: Series, x: Series) -> Rule:
+        """Write ``out_k = c x_k`` on the grid of x, or a finer one."""
+        cells, write, top, bottom = x.cells, out.cells.append, self.tops[0], self.bottom
+        while not cells[-1]:
+            write(ZERO)
+            yield
+        up = bottom.bit_length() - 1
+        out.choose(x.grid - self.down - up)
+        while True:
+            raw = top * cells[-1] << up
+            write(raw if bottom == 1 else raw // bottom)
+            yield
+
+    def _first(self, out: Series, args: Sequence[Series]) -> None:
+        """Append a sum that sets the grid, or 0; it may cancel down to the finest of all grids."""
+        k = len(out.cells)
+        pairs = zip(self.tops, args, strict=True)
+        terms = [(n * x.cells[k], x.grid - self.down) for n, x in pairs if x.cells[k]]
+        if self.constant and not k:
+            terms.append(scaled(self.constant * self.bottom, out.bits + self.bottom.bit_length()))
+        if not terms:
+            out.cells.append(ZERO)
+            return
+        top = max(raw.bit_length() + exponent for raw, exponent in terms)
+        low = max(min(exponent for _, exponent in terms), top - _SPAN)
+        low -= self.bottom.bit_length()
+        total = sum(shifted(raw, exponent - low) for raw, exponent in terms)
+        out.place(total // self.bottom, low)
+
+    def _apart(self, out: Series, args: Sequence[Series]) -> Integer:
+        """Return a sum of terms on grids that are far from each other, or not yet known."""
+        k, up = len(out.cells), -out.grid - self.down
+        pairs = zip(self.tops, args, strict=True)
+        return sum(
+            (shifted(n * x.cells[k], x.grid + up) // self.bottom for n, x in pairs if x.cells[k]),
+            start=ZERO,
+        )
+
 
 Expansion: TypeAlias = tuple[list[Series], list[Series], Callable[[], object]]
 """Series of inputs and of outputs, and what appends a coefficient to the latter."""

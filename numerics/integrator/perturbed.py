@@ -40,8 +40,7 @@ from numerics.integrator.gradient_flow import (
     rates_of,
     read_start,
 )
-from numerics.integrator.jets import Program
-from numerics.integrator.series_rules import as_mpf, bits_of
+from numerics.integrator.jets import Program, as_mpf, bits_of
 from numerics.integrator.taylor import integrate
 
 NONE = Number(Fraction(0))

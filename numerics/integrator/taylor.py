@@ -15,10 +15,11 @@ from mpmath.libmp import MPZ
 from derive.errors import NumericalError
 from numerics.evaluate.numbers import Real, read_number
 from numerics.integrator.builder import Tape
-from numerics.integrator.jets import Expansion, Program
-from numerics.integrator.series_rules import (
+from numerics.integrator.jets import (
     ZERO,
+    Expansion,
     Integer,
+    Program,
     Rule,
     Series,
     bits_of,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from derive.copying import Copies
 from derive.errors import InputError
-from numerics.evaluate.copies import numeric
+from numerics.evaluate.lowering import numeric
 from numerics.evaluate.numbers import Array, Listed
 from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, PotentialAtStart
 from numerics.interpolants.coupled import solve_by_length, solve_coupled
@@ -38,7 +38,7 @@ from numerics.interpolants.equations import (
     start_of,
     units_of,
 )
-from numerics.interpolants.way import beyond
+from numerics.interpolants.reach import beyond
 
 Solver: TypeAlias = Callable[[Task], Point]
 _Data: TypeAlias = tuple[Design, Array, Array, Rows, Array]

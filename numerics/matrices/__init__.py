@@ -4,13 +4,15 @@ From a vanishing start commuting measurements lead to the least nuclear norm (Gu
 "Implicit regularization in matrix factorization").
 """
 
-from numerics.matrices.commuting import (
+from numerics.matrices.least_norm import (
+    LeastTrace,
     VanishingStart,
     commuting_limit,
+    least_nuclear,
+    least_trace,
     shared_eigenbasis,
     vanishing_start,
 )
-from numerics.matrices.least_trace import LeastTrace, least_nuclear, least_trace
 
 __all__ = [
     "LeastTrace",

@@ -25,8 +25,7 @@ from derive.univariate.formulas import Value
 from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import VariationalProblem, read_activation, variational_problem
 from numerics.evaluate.numbers import Array, Number, read_number, read_vector
-from numerics.univariate.cells import Law, cells
-from numerics.univariate.dual import Dual, State, check_data
+from numerics.univariate.dual import Dual, Law, State, cells, check_data
 from numerics.univariate.training import Net
 
 PRECISIONS = (128, 256, 512)

@@ -22,7 +22,7 @@ from derive.errors import NumericalError
 from derive.univariate.potential import Density
 from derive.univariate.problem import Activation
 from numerics.evaluate.numbers import Array
-from numerics.univariate.cells import Law
+from numerics.univariate.dual import Law
 
 TRUSTED = 0.02
 """What residuals may differ from those predicted, relative to those before the step."""

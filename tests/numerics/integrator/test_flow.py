@@ -13,7 +13,7 @@ import pytest
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
 from numerics.integrator.gradient_flow import flow
-from numerics.integrator.series_rules import GUARD
+from numerics.integrator.jets import GUARD
 
 TWO = Fraction(2)
 X = [["1", "1/2", "-1/3"], ["1/4", "-1", "2/3"]]

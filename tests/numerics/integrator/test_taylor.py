@@ -19,7 +19,7 @@ from mpmath.libmp import MPZ
 from derive.errors import NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
 from numerics.integrator.builder import Tape, compile_forward
-from numerics.integrator.series_rules import Series
+from numerics.integrator.jets import Series
 from numerics.integrator.taylor import Stepper, Taylor, _log_steps, integrate
 
 ROOT = Path(__file__).parents[3]

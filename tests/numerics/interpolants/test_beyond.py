@@ -17,7 +17,7 @@ from numerics.evaluate.leaf import Coordinates
 from numerics.interpolants.design import Dense
 from numerics.interpolants.interpolant import Status
 from numerics.interpolants.least_l1 import NoInterpolant, NoMinimizer, least_l1
-from numerics.interpolants.way import beyond
+from numerics.interpolants.reach import beyond
 from tests.published import derive_once
 
 SIDES = [  # outputs, start, the datum, a target that is met, one behind a zero

@@ -21,7 +21,7 @@ from numerics.univariate import (
     supremum_distance,
     train,
 )
-from numerics.univariate.cells import Law
+from numerics.univariate.dual import Law
 
 X, Y = [-0.6, 0.0, 0.5], [0.5, -0.25, 0.25]
 
