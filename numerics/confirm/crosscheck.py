@@ -40,14 +40,7 @@ from numerics.confirm.regression_problem import (
     stationarity,
     table,
 )
-from numerics.evaluate.lowering import (
-    HighPrecision,
-    check_clock,
-    fixed_starts,
-    refuse_integrals,
-    side_by_side,
-    unchecked,
-)
+from numerics.evaluate.lowering import check_clock, fixed_starts, joint, refuse_integrals, unchecked
 from numerics.evaluate.numbers import Listed, Real, exact, rational, read_matrix, read_number
 from numerics.evaluate.start import broken_signs, specialize, with_pi
 from numerics.integrator.builder import compile_kernel
@@ -305,7 +298,8 @@ def crosscheck(
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
     rng = np.random.default_rng(0) if rng is None else rng
-    count = count or (1 if p.d > 1 else _copies_for(X))
+    if not count:  # of a single output the columns of X are for copies
+        count = 1 if p.d > 1 else COPIES if X is None else len(read_matrix(X)[0])
     fixed = fixed_starts(p.start_symbols, given, count)
 
     def check() -> CrossCheck:
@@ -358,24 +352,23 @@ def in_numbers(
         potential = specialize(potential, values)
         p = potential.parameterization
         laws = tuple(exact(law, values) for law in laws)
-    # log |A| = log(A^2)/2
-    squared = (law.replace(_is_log_of_modulus, _log_of_square) for law in laws)
-    trees = tuple(from_sympy(law, ANY_SIZE) for law in squared)
+    trees = tuple(from_sympy(smooth(law), ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
     return _Subject(p, potential, trees, derivation.warping.g), rest
 
 
-def _is_log_of_modulus(part: Expr) -> bool:
-    return isinstance(part, sympy.log) and isinstance(part.args[0], sympy.Abs)
-
-
-def _log_of_square(part: Expr) -> Expr:
-    return sympy.log(part.args[0].args[0] ** 2) / 2
-
-
-def _copies_for(X: Iterable[object] | None) -> int:
-    """Return how many copies of a single output the columns of X are for."""
-    return COPIES if X is None else len(read_matrix(X)[0])
+def smooth(f: Expr) -> Expr:
+    """Return a function with sqrt(a^2) for |a|, and log(a^2)/2 for log |a|."""
+    # of a product, whose modulus SymPy takes apart
+    squared = f.replace(
+        lambda e: isinstance(e, sympy.log) and not e.args[0].is_Add and e.has(sympy.Abs),
+        lambda e: (
+            sympy.log(sympy.Pow(e.args[0].replace(sympy.Abs, lambda a: a), 2, evaluate=False)) / 2
+        ),
+    )
+    return squared.replace(
+        sympy.Abs, lambda a: sympy.Pow(sympy.Pow(a, 2), sympy.S.Half, evaluate=False)
+    )
 
 
 def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
@@ -393,8 +386,7 @@ def _compare(
     potential, copies = subject.side(end), problem.copies(end)
     working, most = precision + 2 * GUARD, digits + GUARD
     # A wrong gradient is to be found by the flow, not refused for its value at the start.
-    q = side_by_side([unchecked(potential, c.start)[0] for c in copies])
-    gradient = HighPrecision(working, (), q.functions).gradient
+    q, gradient = joint(potential, [c.start for c in copies], working)
 
     def in_row_space(beta: Sequence[Real]) -> float:
         if not end.steps:  # the start interpolates: grad Q is 0 but for rounding

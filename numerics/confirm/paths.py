@@ -18,7 +18,7 @@ from derive.limits.find import warped_time
 from derive.records import Potential
 from derive.verdict import Finding, Verdict
 from numerics.confirm.regression_problem import SLACK, RegressionProblem, complete_problem, distance
-from numerics.evaluate.lowering import HighPrecision, fixed_starts, side_by_side, unchecked
+from numerics.evaluate.lowering import fixed_starts, joint
 from numerics.evaluate.numbers import Real, check_digits, rational, read_data, read_number
 from numerics.evaluate.start import broken_signs, refuse_missing
 from numerics.integrator.builder import Tape
@@ -138,8 +138,7 @@ def mirror_path(
         raise InputError(f"give the parameters numbers in F itself: {', '.join(p.parameters)}")
     starts = fixed_starts(p.start_symbols, start, len(rows[0]) // p.d)
     refuse_missing(p.start_symbols, start)
-    q = side_by_side([unchecked(potential, values)[0] for values in starts])
-    gradient = HighPrecision(digits + GUARD, (), q.functions).gradient
+    _, gradient = joint(potential, starts, digits + GUARD)
     problem = complete_problem(p, rows, target, starts, np.random.default_rng(0))
     moments = [read_number(t, "a time") for t in times]
     states, found = follow(problem, gradient, from_sympy(g), digits, loss=loss, times=moments)

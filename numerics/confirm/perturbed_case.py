@@ -31,7 +31,7 @@ from derive.perturbed.drift import Drift
 from derive.perturbed.find import perturb
 from derive.perturbed.followed import followed_in_plane
 from derive.perturbed.record import Perturbation
-from numerics.confirm.crosscheck import ANY_SIZE, in_numbers
+from numerics.confirm.crosscheck import ANY_SIZE, in_numbers, smooth
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,
@@ -101,22 +101,7 @@ class Case:
         """Return *size* times the changes, log(a**2)/2 for log |a|, and letters as given."""
         known = {self.letter(name): x for name, x in letters.items()}
         changes = [size * f.xreplace(known) for f in self.copied(lambda x: x.change)]
-        return tuple(from_sympy(self.smooth(f), ANY_SIZE) for f in changes)
-
-    @staticmethod
-    def smooth(f: Expr) -> Expr:
-        """Return a function with sqrt(a^2) for |a|."""
-        # of a product, whose modulus SymPy takes apart
-        squared = f.replace(
-            lambda e: isinstance(e, sympy.log) and not e.args[0].is_Add and e.has(sympy.Abs),
-            lambda e: (
-                sympy.log(sympy.Pow(e.args[0].replace(sympy.Abs, lambda a: a), 2, evaluate=False))
-                / 2
-            ),
-        )
-        return squared.replace(
-            sympy.Abs, lambda a: sympy.Pow(sympy.Pow(a, 2), sympy.S.Half, evaluate=False)
-        )
+        return tuple(from_sympy(smooth(f), ANY_SIZE) for f in changes)
 
     def evaluated(self, forms: Sequence[Expr], values: Sequence[Real]) -> list[Real]:
         """Return functions of the weights, and of G_1, G_2, ..., k where these are given."""
@@ -127,7 +112,7 @@ class Case:
 
     def derivatives(self, w: Sequence[Real], velocities: Sequence[Real]) -> list[Real]:
         """Return the derivatives of every law and y along velocities of the weights."""
-        quantities = self.copied(lambda x: self.smooth(x.quantity))
+        quantities = self.copied(lambda x: smooth(x.quantity))
         names = [_real(name) for name in self.problem.model.weights]
         slopes = [f.diff(name) for f in quantities for name in names]
         found, n = self.evaluated(slopes, w), len(names)
@@ -264,7 +249,7 @@ def noisy_paths(
     sizes = {Symbol(beside(x, case.taken), real=True): v for x, v in (("k", k), ("lam", 1))}
     x = Coordinates.of(case)
     forms = [f.quantity for f in followed]
-    slopes = [case.smooth(f.quantity).diff(names[w]) for f in followed for w in p.weights]
+    slopes = [smooth(f.quantity).diff(names[w]) for f in followed for w in p.weights]
     slope = _function(slopes, p.weights)
     begin = np.repeat(np.array([[float(x)] for _, x in case.problem.origin[: p.p]]), PATHS, axis=1)
     fields = _function([to_expr(f, names) for row in p.fields for f in row], p.weights)

@@ -34,10 +34,10 @@ from numerics.confirm.regression_problem import (
     first_sound,
     least,
 )
-from numerics.evaluate.lowering import HighPrecision, fixed_starts, side_by_side, unchecked
+from numerics.evaluate.lowering import fixed_starts, joint
 from numerics.evaluate.numbers import Array, Real, compiled
 from numerics.integrator.builder import Builder, Register, Tape
-from numerics.integrator.gradient_flow import DriftWatch
+from numerics.integrator.gradient_flow import DriftWatch, Steered
 from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import Stepper, integrate
 
@@ -116,15 +116,8 @@ class _Run:
 
     def _tape(self, phi: Callable[[Builder, Register, int], Register]) -> Tape:
         """Return the program of phi(J^T l) and phi(l)."""
-        model, X, y = self.problem.model, self.problem.X, self.problem.y
-        builder = Builder((*model.weights, *self.totals))
-        beta = tuple(builder.tree(tree) for tree in model.trees)
-        rest = [
-            builder.linear(zip(beta, (-a for a in x), strict=True), t)
-            for x, t in zip(X, y, strict=True)
-        ]
-        steers = [builder.linear(zip(rest, column, strict=True)) for column in zip(*X, strict=True)]
-        pushed = [*builder.reverse(beta, steers)[: self.sizes[0]], *steers]
+        builder = Steered(self.problem.model, (self.problem.X, self.problem.y), extra=self.totals)
+        pushed = [*builder.pulled, *builder.steering]
         return builder.tape([phi(builder, x, j) for j, x in enumerate(pushed)])
 
     def _phi(self, builder: Builder, x: Register, j: int) -> Register:
@@ -159,8 +152,8 @@ class _Run:
 
         end = integrate(field, start, digits + GUARD, stop, FEW, time=time).state
         self._kept(end)
-        q = side_by_side([unchecked(potential, dict(x))[0] for x in self.problem.starts])
-        gradient = HighPrecision(digits + 2 * GUARD, (), q.functions).gradient
+        starts = map(dict, self.problem.starts)
+        _, gradient = joint(potential, starts, digits + 2 * GUARD)
         error = self._apart(gradient, end, digits + 2 * GUARD)
         coarse, fine = (self._apart(gradient, self._stepped(field, n, time)) for n in (1, 2))
         drift = least([digits_of(x, 1) for x in watch.drift])

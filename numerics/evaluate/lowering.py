@@ -21,7 +21,7 @@ is a normal double:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
@@ -129,6 +129,14 @@ def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     bounds = tuple(pair for q in potentials for pair in q.functions.bounds)
     known = leaves if all(q.functions.leaves for q in potentials) else []
     return NumericPotential(shift, start, beta0, Blocks(parts, bounds, known))
+
+
+def joint(
+    potential: Potential, starts: Iterable[Mapping[str, Number]], digits: int
+) -> tuple[NumericPotential, Callable[[Sequence[Number]], list[Number]]]:
+    """Return the sum of Q at several starts, unchecked, and its gradient to so many digits."""
+    q = side_by_side([unchecked(potential, start)[0] for start in starts])
+    return q, HighPrecision(digits, (), q.functions).gradient
 
 
 def _check_start(potential: Potential, lowered: HighPrecision) -> None:

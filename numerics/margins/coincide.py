@@ -14,7 +14,6 @@ Q is given in coordinates tau of its pieces: beta itself, or the z of a curve be
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +25,7 @@ from numpy.typing import ArrayLike
 from sympy import Expr, Symbol
 
 from derive.errors import NumericalError
-from derive.exact.balls import ball, precise
+from derive.exact.balls import precise
 from derive.exact.elementary_signs import ball_of
 from derive.potential.piece import Piece, written_out
 from derive.records import Potential
@@ -91,13 +90,31 @@ def _multipliers(
     rows, coordinates = np.flatnonzero(s).tolist(), _coordinates(q, len(X[0]))
     pairs = zip(near.value[0], np.array(X, float).T @ s, strict=True)
     tau = [x.near(*pair) for x, pair in zip(coordinates, pairs, strict=True)]
+    steering = [Symbol(f"s {i}") for i in rows]
+    matrix, level = sympy.Matrix(X), sympy.Rational(*c.as_integer_ratio())
+    margins = matrix * sympy.Matrix([x.beta for x in coordinates])
+    pulled = matrix.extract(rows, range(matrix.cols)).T * sympy.Matrix(steering)
+    gaps = [x.gradient - pull for x, pull in zip(coordinates, pulled, strict=True)]
+    functions = [*gaps, *(margins[i] - level for i in rows)]
+    unknowns = [*(x.tau for x in coordinates), *steering]
+    slopes = [[f.diff(x) for x in unknowns] for f in functions]
+
+    def system(x: list[arb]) -> tuple[arb_mat, arb_mat]:
+        point = dict(zip(unknowns, x, strict=True))
+        values = [[ball_of(f, point)] for f in functions]
+        return arb_mat(values), arb_mat([[ball_of(f, point) for f in row] for row in slopes])
+
     with precise(BITS):
-        balls = arb_mat([[ball(x) for x in row] for row in X])
-        system = _Largest(coordinates, balls, rows, arb(c))
         found = enclose(system, [*tau, *s[rows]])
-        if found is None or not system.holds(found):
+        if found is None:
             return None
-    return dict(zip(rows, found[len(tau) :], strict=True))
+        point, own = dict(zip(unknowns, found, strict=True)), found[len(tau) :]
+        others = (u for i, u in enumerate(margins) if i not in rows)
+        above = all(ball_of(u - level, point) > 0 for u in others)
+        convex = all(x.has(point[x.tau]) for x in coordinates)
+        if not (above and convex and all(x > 0 for x in own)):
+            return None
+    return dict(zip(rows, own, strict=True))
 
 
 @dataclass(frozen=True)
@@ -120,46 +137,6 @@ class _Coordinate:
             return beta
         rate = self.gradient.diff(self.tau)
         return float((slope - self.gradient.subs(self.tau, 0)) / rate)
-
-
-@dataclass(frozen=True)
-class _Largest:
-    """grad Q(beta) = X_S^T s and X_S beta = c, in tau and s on the rows S."""
-
-    coordinates: Sequence[_Coordinate]
-    X: arb_mat
-    rows: Sequence[int]
-    c: arb
-
-    @functools.cached_property
-    def formulas(self) -> list[list[list[Expr]]]:
-        """Beta and grad Q as columns, and their derivatives by tau."""
-        tau = [x.tau for x in self.coordinates]
-        sides = [x.beta for x in self.coordinates], [x.gradient for x in self.coordinates]
-        columns = [[[f] for f in side] for side in sides]
-        return [*columns, *([[f.diff(t) for t in tau] for f in side] for side in sides)]
-
-    def at(self, x: Sequence[arb]) -> list[arb_mat]:
-        """Return these in balls."""
-        point = {y.tau: t for y, t in zip(self.coordinates, x, strict=False)}
-        return [arb_mat([[ball_of(f, point) for f in row] for row in M]) for M in self.formulas]
-
-    def holds(self, x: Sequence[arb]) -> bool:
-        """Tell whether s > 0, other margins are above c, and tau is where Q is convex."""
-        margins = (self.X * self.at(x)[0]).entries()
-        above = all(u > self.c for i, u in enumerate(margins) if i not in self.rows)
-        convex = all(y.has(t) for y, t in zip(self.coordinates, x, strict=False))
-        return above and convex and all(s > 0 for s in x[len(self.coordinates) :])
-
-    def __call__(self, x: list[arb]) -> tuple[arb_mat, arb_mat]:
-        """Return the residuals at tau and s, and their derivatives."""
-        d, (beta, gradient, by, gy) = len(self.coordinates), self.at(x)
-        XS = arb_mat([self.X.tolist()[i] for i in self.rows])
-        steered = XS.transpose() * arb_mat([[s] for s in x[d:]])
-        values = [*(gradient - steered).entries(), *(u - self.c for u in (XS * beta).entries())]
-        top = [[*gy.tolist()[j], *(-XS[i, j] for i in range(XS.nrows()))] for j in range(d)]
-        bottom = [[*row, *[arb(0)] * XS.nrows()] for row in (XS * by).tolist()]
-        return arb_mat([[v] for v in values]), arb_mat(top + bottom)
 
 
 def _coordinates(q: NumericPotential, d: int) -> list[_Coordinate]:
