@@ -212,7 +212,7 @@ def _stepped(
     mu = Fraction("momentum" in found.kinds) / 4
     last = NumericalError("no step is small enough")
     for eta in SIZES:
-        steps = [Step(eta, row, (), k, mu) for row in rows]
+        steps = [Step(eta, row, k, mu) for row in rows]
         try:
             given = case.problem.model, case.data, steps, case.trees(), digits
             end = take_steps(*given, penalty=case.penalty, mirror=case.mirror)

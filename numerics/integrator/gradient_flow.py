@@ -19,10 +19,10 @@ from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.lowering import start_of_weights
-from numerics.evaluate.numbers import Listed, Real, check_digits, read_data, read_number
+from numerics.evaluate.numbers import Listed, Real, check_digits, rational, read_data, read_number
 from numerics.integrator.builder import Builder, Register, Tape, compile_slopes
 from numerics.integrator.implicit import Automatic
-from numerics.integrator.jets import Program, as_mpf, bits_of
+from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import STEP_GUARD, Stepper, integrate
 
 
@@ -86,15 +86,13 @@ class ConvergenceWatch:
     ) -> None:
         """Observe beta and one slope for each target, whose norm falls to *share* of its scale."""
         self._program, self._d = Program(tape, bits_of(digits)), len(tape.outputs) - len(target)
-        self._context = mpmath.MPContext()
-        self._context.prec = bits_of(digits)
         self._digits, self._share = digits, share
-        y = [self._context.mpf(x.numerator) / x.denominator for x in target]
-        self.scale, self.tolerance = self._context.norm(y), self._context.zero
-        self.residual: Real = self._context.inf
+        with mpmath.workprec(self._program.bits):
+            self.scale, self.tolerance = mpmath.norm(list(map(rational, target))), mpmath.mpf(0)
+        self.residual: Real = mpmath.inf
         self.beta: tuple[Real, ...] = ()
         self.start: tuple[Real, ...] = ()
-        self.steps, self._rest, self._peak = -1, 0, self._context.zero
+        self.steps, self._rest, self._peak = -1, 0, mpmath.mpf(0)
         self._state: tuple[Real, ...] = ()
 
     def __call__(self, run: Stepper) -> bool:
@@ -103,24 +101,25 @@ class ConvergenceWatch:
         Raises:
             NumericalError: the weights and the loss have both been at rest for long.
         """
-        state = run.state
+        with mpmath.workprec(self._program.bits):
+            return self._observed(run.state)
+
+    def _observed(self, state: tuple[Real, ...]) -> bool:
         values = self._program.at(state)
-        norm = self._context.norm([self._context.mpf(x) for x in values[self._d :]])
+        norm = mpmath.norm(values[self._d :])
         self.beta, before, self.residual = values[: self._d], self.residual, norm
         self.steps += 1
         if not self.steps:
-            self.start, self.scale = state, max(self.scale, norm) or self._context.one
-            ratio = self._context.mpf(self._share.numerator) / self._share.denominator
-            self.tolerance = ratio * self.scale
+            self.start, self.scale = state, max(self.scale, norm) or mpmath.mpf(1)
+            self.tolerance = rational(self._share) * self.scale
         if norm <= self.tolerance:
             return True
         # Rest is relative to the largest weight or move so far, as weights that fall to a critical
         # point 0 never cease to halve. It must last, as a small start grows unseen for many steps.
-        w = tuple(map(self._context.mpf, state))
-        moves = (abs(new - old) for new, old in zip(w, self._state, strict=False))
-        move = max(moves, default=self._context.inf)
-        self._peak, self._state = max(self._peak, *map(abs, w)), w
-        small = self._context.mpf(10) ** -(self._digits + STEP_GUARD - 2)
+        moves = (abs(new - old) for new, old in zip(state, self._state, strict=False))
+        move = max(moves, default=mpmath.inf)
+        self._peak, self._state = max(self._peak, *map(abs, state)), state
+        small = mpmath.mpf(10) ** -(self._digits + STEP_GUARD - 2)
         rest = move <= small * self._peak and abs(before - norm) <= small * before
         self._rest = self._rest + 1 if rest else 0
         if self._rest >= _REST:
@@ -132,25 +131,23 @@ class DriftWatch:
     """The largest changes of laws c along a flow, relative to ``|c| + sum_j |w_j dc/dw_j|``."""
 
     def __init__(self, laws: Sequence[Tree], weights: tuple[str, ...], digits: int) -> None:
-        self._context = mpmath.MPContext()
-        self._context.prec = bits_of(digits)
-        self._programs = [Program(compile_slopes(law, weights), bits_of(digits)) for law in laws]
+        self._bits = bits_of(digits)
+        self._programs = [Program(compile_slopes(law, weights), self._bits) for law in laws]
         self._start: list[tuple[Real, Real]] = []
         self.drift: tuple[Real, ...] = (mpmath.mpf(0),) * len(laws)
 
     def observe(self, state: Sequence[Real]) -> None:
         """Compare with the first state that was observed."""
-        here = [self._value(program, state) for program in self._programs]
-        self._start = self._start or here
-        pairs = zip(here, self._start, strict=True)
-        changes = (abs(c - c0) / (max(size, size0) or 1) for (c, size), (c0, size0) in pairs)
-        self.drift = tuple(map(as_mpf, map(max, self.drift, changes)))
-
-    def _value(self, program: Program, state: Sequence[Real]) -> tuple[Real, Real]:
-        """Return c and the size that its changes are relative to."""
-        value, *slopes = (self._context.mpf(x) for x in program.at(state))
-        pairs = zip(state, slopes, strict=True)
-        return value, abs(value) + sum(abs(self._context.mpf(w) * slope) for w, slope in pairs)
+        here = list[tuple[Real, Real]]()
+        with mpmath.workprec(self._bits):
+            for program in self._programs:
+                c, *slopes = program.at(state)
+                size = abs(c) + sum(abs(w * x) for w, x in zip(state, slopes, strict=True))
+                here.append((c, size))
+            self._start = self._start or here
+            pairs = zip(here, self._start, strict=True)
+            changes = (abs(c - c0) / (max(size, size0) or 1) for (c, size), (c0, size0) in pairs)
+            self.drift = tuple(map(max, self.drift, changes))
 
 
 Terms: TypeAlias = Iterable[tuple[Register, Fraction]]
@@ -276,7 +273,7 @@ def flow(
         done = watch(run)
         laws.observe(run.state)
         if progress is not None:
-            progress(watch.steps, as_mpf(watch.residual))
+            progress(watch.steps, watch.residual)
         return done
 
     try:
@@ -287,7 +284,7 @@ def flow(
             f"gradient flow did not reach {residual} <= {mpmath.nstr(watch.tolerance, 3)} "
             f"but {mpmath.nstr(watch.residual, 3)}: {error}; {advice}"
         ) from error
-    reached = as_mpf(watch.residual), as_mpf(watch.scale), as_mpf(watch.tolerance)
+    reached = watch.residual, watch.scale, watch.tolerance
     steps = end.time, end.steps, end.smallest, end.largest, end.order
     return Flow(watch.beta, end.state, watch.start, *reached, *steps, digits, laws.drift)
 

@@ -49,11 +49,6 @@ def real(mantissa: Integer, exponent: int) -> Real:
     return mpmath.mp.make_mpf(from_man_exp(MPZ(mantissa), exponent))
 
 
-def as_mpf(value: Real) -> Real:
-    """Return an mpf of any context as one of mpmath.mp, without rounding."""
-    return mpmath.mp.make_mpf(value._mpf_)
-
-
 def shifted(value: Integer, up: int) -> Integer:
     """Return ``value 2^up``, rounded down."""
     return value << up if up >= 0 else value >> -up

@@ -6,8 +6,7 @@
 for u = w + mass w', as all digits of w', which falls to 0, would count. Beside the weights run the
 time and integrals of what is asked for.
 With Nesterov's damping w'' + (r/t) w' takes the place of mass w'' + w', from t = 1.
-A step is w -> w - eta (G^-1 J^T X^T r + k w) + mu v, v the step before; r of some rows, or with
-noise added to it.
+A step is w -> w - eta (G^-1 J^T X^T r + k w) + mu v, v the step before; r of some rows.
 
 Mirror descent with a mirror psi has theta = grad psi(w), G = Hess psi, in the place of w:
 
@@ -22,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import add
 
 import mpmath
 from mpmath import libmp
@@ -30,7 +28,7 @@ from mpmath import libmp
 from derive.errors import InputError, NumericalError
 from derive.language.tree import Number, Tree
 from derive.model.names import unused
-from numerics.evaluate.numbers import Real, read_data
+from numerics.evaluate.numbers import Real, rational, read_data
 from numerics.integrator.builder import Builder, Register, Tape
 from numerics.integrator.gradient_flow import (
     ConvergenceWatch,
@@ -40,7 +38,7 @@ from numerics.integrator.gradient_flow import (
     rates_of,
     read_start,
 )
-from numerics.integrator.jets import Program, as_mpf, bits_of
+from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import integrate
 
 NONE = Number(Fraction(0))
@@ -86,14 +84,10 @@ class Perturbed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: its size eta, the rows of X that it uses (all, if none), and noise of residuals.
-
-    *decay* is k and *momentum* mu.
-    """
+    """One step: its size eta, the rows of X that it uses (all, if none), k and mu."""
 
     eta: Fraction
     rows: tuple[int, ...] = ()
-    noise: tuple[Fraction, ...] = ()
     decay: Fraction = Fraction(0)
     momentum: Fraction = Fraction(0)
 
@@ -161,7 +155,8 @@ def perturbed_flow(
     stop, time = (watch, None) if until is None else (None, until - begun)
     end = integrate(field, start, digits, stop, max_steps, time=time)
     ends = (Program(x, bits_of(digits)).at(end.state) for x in (observed, moved))
-    beta, velocities, state = (tuple(map(as_mpf, x)) for x in (*ends, end.state))
+    beta, velocities = ends
+    state = end.state
     sums = state[len(state) - len(terms.along) :]
     return Perturbed(beta[: len(p.trees)], state[:n], sums, end.steps, velocities)
 
@@ -256,7 +251,7 @@ def take_steps(
     Args:
         p: F with its learning rates; or copies of it.
         problem: X, y and the start of every weight.
-        steps: their sizes, rows and noise; drawn by the caller, by a generator with a seed.
+        steps: their sizes and rows; drawn by the caller, by a generator with a seed.
         along: what is summed, in the weights w before a step, the step before w_t, eta, k, mu and
             G_1, G_2, ..., G = X^T r, as :func:`letter` has these; and the weights w_next after it.
         penalty: h of decay, one for each copy; that of the weights without.
@@ -273,39 +268,25 @@ def take_steps(
     rows, target = read_data(problem[0], problem[1], len(p.trees))
     origin, bits = read_start(p, problem[2], digits), bits_of(digits)
     F, moves, sums_of = stepper(p, along, bits, penalty, mirror)
-    context = mpmath.MPContext()
-    context.prec = bits
-
-    def number(x: Fraction) -> Real:
-        return context.mpf(x.numerator) / x.denominator
-
-    X, y = [[number(x) for x in row] for row in rows], list(map(number, target))
-    w, total, taken = list(map(number, origin)), [context.zero] * len(along), 0
-    v = [context.zero] * len(w)
-    small = context.mpf(10) ** -digits * max(1, context.norm(y))
-    for step in steps:
-        beta = [context.mpf(b) for b in F.at(w)]
-        r = [context.fdot(row, beta) - t for row, t in zip(X, y, strict=True)]
-        if context.norm(r) <= small and not step.noise:
-            break
-        noise = list(map(number, step.noise)) or [context.zero] * len(r)
-        G = _gradient(X, list(map(add, r, noise)), step.rows)
-        given = [*w, *v, *G, *map(number, (step.eta, step.decay, step.momentum))]
-        found = [context.mpf(x) for x in moves(given)]
-        added = sums_of.at([*given, *found])
-        v = [a - b for a, b in zip(found, w, strict=True)]
-        w, taken = found, taken + 1
-        total = [a + context.mpf(b) for a, b in zip(total, added, strict=True)]
-    limit = tuple(map(as_mpf, F.at(w)))
-    ends = (tuple(map(as_mpf, x)) for x in (w, total, v))
-    weights, sums, last = ends
-    return Perturbed(limit, weights, sums, taken, last)
-
-
-def _gradient(X: Sequence[Sequence[Real]], r: Sequence[Real], rows: Sequence[int]) -> list[Real]:
-    """Return X^T r, of some rows or of all."""
-    batch = rows or range(len(X))
-    return [sum(X[i][k] * r[i] for i in batch) for k in range(len(X[0]))]
+    with mpmath.workprec(bits):
+        X, y = [list(map(rational, row)) for row in rows], list(map(rational, target))
+        w, v = list(map(rational, origin)), [mpmath.mpf(0)] * len(origin)
+        total, taken = [mpmath.mpf(0)] * len(along), 0
+        small = mpmath.mpf(10) ** -digits * max(1, mpmath.norm(y))
+        for step in steps:
+            beta = F.at(w)
+            r = [mpmath.fdot(row, beta) - t for row, t in zip(X, y, strict=True)]
+            if mpmath.norm(r) <= small:
+                break
+            batch = step.rows or range(len(X))
+            G = [sum(X[i][k] * r[i] for i in batch) for k in range(len(X[0]))]
+            given = [*w, *v, *G, *map(rational, (step.eta, step.decay, step.momentum))]
+            found = list(moves(given))
+            added = sums_of.at([*given, *found])
+            v = [a - b for a, b in zip(found, w, strict=True)]
+            w, taken = found, taken + 1
+            total = [a + b for a, b in zip(total, added, strict=True)]
+        return Perturbed(F.at(w), tuple(w), tuple(total), taken, tuple(v))
 
 
 def stepper(

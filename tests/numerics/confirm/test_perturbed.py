@@ -3,14 +3,13 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 import sympy
 
 from derive import InputError, Parameterization, derive, perturb
 from numerics import confirm_perturbation
 from numerics.confirm.crosscheck import smooth
-from numerics.integrator.perturbed import Step, Terms, perturbed_flow, take_steps
+from numerics.integrator.perturbed import Terms, perturbed_flow
 from tests.published import derive_once
 
 pytestmark = pytest.mark.every(2)
@@ -174,18 +173,6 @@ def test_decay_and_momentum_go_together_and_constant_decay_leaves_no_interpolant
     assert end.along[1] < 0
     with pytest.raises(InputError, match="mass"):
         perturbed_flow(p, data, Terms(mass=Fraction(-1)), 20)
-
-
-@pytest.mark.slow
-def test_label_noise_shrinks_the_scale_of_the_tied_pair():
-    rng = np.random.default_rng(3)
-    noise = [(Fraction(int(k), 50),) for k in rng.integers(-100, 101, size=300)]
-    data = [[1, 1]], [1], dict.fromkeys(("p", "m", "q", "n"), "1/2")
-    p = parse(["p**2 - m**2", "q**2 - n**2"])
-    steps = [Step(Fraction(1, 50), (), x) for x in noise] + [Step(Fraction(1, 50))] * 900
-    noisy, plain = take_steps(p, data, steps), take_steps(p, data, steps[300:])
-    assert noisy.weights[0] * noisy.weights[1] < plain.weights[0] * plain.weights[1] < 0.25
-    assert take_steps(p, data, steps).weights == noisy.weights
 
 
 @pytest.mark.every(5)
