@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb, ctx
 
 from numerics.evaluate.balls import as_doubles, ball, refined, suffices
-from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Extended, Plain
+from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Plain
 from numerics.evaluate.leaf import IntegratedBlock, Leaves
 from numerics.evaluate.numbers import GUARD, Real
 from numerics.evaluate.program import Program
@@ -29,8 +29,6 @@ SMALLEST = 2.0**-1022
 """What is smaller need not be told from 0."""
 SUMMAND = 2.0**-1074
 """The same for what is added to other numbers."""
-_HOPE = 2.0**9
-"""What more bits of long doubles than of doubles may be worth."""
 _CHUNK = 16384  # fits the cache
 _RUNGS = 1, 2, 4
 _BITS_OF_A_DIGIT = math.log2(10)
@@ -121,18 +119,15 @@ def _vector(x: Sequence[Any]) -> Array:
     return np.array(list(map(ball, x)), dtype=object)
 
 
-def _write(
-    results: Sequence[Array], found: Sequence[Double], at: Array, least: float
-) -> tuple[Array, Array]:
-    """Write results, and tell which are good, and which lack a few digits only."""
-    good, near = np.ones((2, len(at)), dtype=bool)
+def _write(results: Sequence[Array], found: Sequence[Double], at: Array, least: float) -> Array:
+    """Write results, and tell which are good."""
+    good = np.ones(len(at), dtype=bool)
     for result, x in zip(results, found, strict=True):
         v = np.broadcast_to(np.asarray(x.v, dtype=np.float64), (len(at), *result.shape[1:]))
         d, size = np.asarray(x.d, dtype=np.float64), np.abs(v)
         result[at] = v
         good &= _whole((d < TOLERANCE * size) | (size + d < least))
-        near &= _whole(d < _HOPE * TOLERANCE * size)
-    return good, near
+    return good
 
 
 def _place(results: Sequence[Array], i: int, numbers: Sequence[float] | None) -> None:
@@ -285,20 +280,17 @@ class FormulaBlock:
             open_ &= _whole(np.isfinite(x))
         length = max(1, _CHUNK * len(open_) // max(1, sum(map(np.size, columns))))
         results: list[Array] = []
-        hopeful = open_
         for kind, form in self.program.attempts(what):
-            at = np.flatnonzero(hopeful if kind is Extended else open_)
+            at = np.flatnonzero(open_)
             if results and not len(at):
-                continue
-            c, hopeful = self.start.at(kind), np.zeros_like(open_)
+                break
+            c = self.start.at(kind)
             for first in range(0, max(1, len(at)), length):
                 part = at[first : first + length]
                 found = [kind.of(x) for x in form(c, *[kind.of(x[part]) for x in columns])]
                 shapes = ((len(open_), *np.shape(x.v)[1:]) for x in found)
                 results = results or [np.full(shape, np.nan) for shape in shapes]
-                good, near = _write(results, found, part, least)
-                open_[part[good]] = False
-                hopeful[part[near & ~good]] = True
+                open_[part[_write(results, found, part, least)]] = False
         results = results or [np.full(len(open_), np.nan)]
         for i in np.flatnonzero(open_).tolist():
             point = [x[i].tolist() for x in columns]

@@ -193,9 +193,8 @@ def inverse_of(matrix: Array) -> Callable[[Array], Array]:
     return lambda v: np.asarray(scale * (vectors @ ((scale * v @ vectors) / values)))
 
 
-_NEAR, _FINE, _RENEWED = 1e-4, 1e-12, 4
-"""Residual from which X^T nu is computed anew in each step, for so small tolerances; else in each
-fourth."""
+_NEAR = 1e-4
+"""Residual from which steps are to halve it."""
 _POLISHES, _PATIENCE = 6, (1, 10)
 """Steps on both equations; those on the dual near the solution that may gain little, before the
 first polishing and before the last."""
@@ -228,7 +227,6 @@ def minimize(
     """
     dual, best, idle = equations.design.adjoint(point.multiplier), point, 0
     for iteration in range(point.iterations, max_iterations):
-        size = equations.size(point.residual)
         if equations.settled(point, tol):
             return point
         slope = -move(point, dual)
@@ -241,13 +239,11 @@ def minimize(
         t, found = search(rate, float(slope @ point.residual))
         if not found:
             return best
-        multiplier, dual = point.multiplier + t * slope, dual + t * along
-        anew = (size < _NEAR and tol < _FINE) or not (iteration + 1) % _RENEWED
-        if anew:
-            dual = equations.design.adjoint(multiplier)  # without the roundings of the sum
+        multiplier = point.multiplier + t * slope
+        dual = equations.design.adjoint(multiplier)
         beta = mirror.inverse_gradient(dual)
-        misfit, known = equations.misfit(beta), dual if anew else None
-        point = Point(beta, multiplier, misfit, iterations=iteration + 1, dual=known)
+        misfit = equations.misfit(beta)
+        point = Point(beta, multiplier, misfit, iterations=iteration + 1, dual=dual)
         watch(point)
         before, left = equations.size(best.residual), equations.size(point.residual)
         idle = idle + 1 if before < _NEAR and left > before / 2 else 0

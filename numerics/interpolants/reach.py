@@ -317,35 +317,18 @@ def only_at_the_boundary(box: Box, equations: Equations, start: Array, beta: Arr
 
 
 def _separating(design: Design, null: Array, at: Array, signs: Array) -> Array | None:
-    """Return a nu, of the span of *null*, with ``signs_j <nu, X_j> >= 0`` at all j, some > 0.
-
-    Of these inequalities those enter the linear program that its last solution breaks.
-    """
-    weights = np.zeros(design.shape[1])
-    weights[at] = signs
-    center = null.T @ design.apply(weights)
+    """Return a nu, of the span of *null*, with ``signs_j <nu, X_j> >= 0`` at all j, some > 0."""
+    rows = (null.T @ design.columns(at) * signs).T
+    center = rows.sum(axis=0)
     size = np.abs(center).sum()
     if not size > 0:
         return None
-    center = center / size
-    x, used = center, np.zeros(at.size, dtype=bool)
-    for _ in range(_ROUNDS):
-        left = signs * design.adjoint(null @ x)[at]
-        if not (left < -_EXACT).any():
-            return np.asarray(null @ x) if (left > _CLEAR).any() else None
-        broken = np.argsort(left)[:_COLUMNS]
-        broken = broken[left[broken] < -_EXACT]
-        if used[broken].all():
-            return None
-        used[broken] = True
-        rows = (null.T @ design.columns(at[used]) * signs[used]).T
-        program = scipy.optimize.linprog(
-            -center, A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1), method="highs"
-        )
-        if program.status != 0 or not np.any(program.x):
-            return None
-        x = program.x
-    return None
+    program = scipy.optimize.linprog(
+        -center / size, A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1), method="highs"
+    )
+    if program.status != 0 or not (rows @ program.x > _CLEAR).any():
+        return None
+    return np.asarray(null @ program.x)
 
 
 def at_the_edge(mirror: NumericPotential, equations: Equations, point: Point, start: Array) -> bool:

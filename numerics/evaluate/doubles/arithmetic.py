@@ -367,7 +367,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         name: (lambda x, f=name: x.function(f, 1 / np.maximum(1.0, abs(x.v) - x.d)))
         for name in ("asinh", "atan")
     },
-    **{name: (lambda x, f=f: type(x)(f(x.v), np.inf)) for name, f in NAMED.items()},
+    **{n: (lambda x, f=f: type(x)(f(np.float64(x.v)), np.inf)) for n, f in NAMED.items()},
     "maximum": lambda x, y: -minimum(-x, -y),
     "largest_root": largest_root,
     "lower_root": lower_root,

@@ -100,7 +100,9 @@ class VectorFormulas:
             case "pull":
                 return [lambda c, b: [c.slope * c.vector]]
             case "value" | "primitive":
-                return self._from_start()
+                if self.q.value:
+                    return [self._above_start]
+                return [self._from_origin] if self.q.differences else []
             case "bregman":
                 return [self._bregman] if self.q.differences else []
             case "inverse":
@@ -112,12 +114,6 @@ class VectorFormulas:
             case "product":
                 return [self._product]
         raise ValueError(f"Q has no {what!r}")
-
-    def _from_start(self) -> list[Formula]:
-        """Return forms of ``Q(beta) - Q(beta_0)``, a divergence where grad Q(beta_0) = 0."""
-        from_start = [self._from_origin] if self.q.differences else []
-        above = [self._above_start] if self.q.value else []
-        return [*above, *from_start] if self.q.divergence is None else [*from_start, *above]
 
     def _origin(self, c: Constants) -> tuple[Quantity, Quantity, Quantity]:
         """Return beta_0, its length, which is known better than from its entries, and direction."""
