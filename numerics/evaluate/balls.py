@@ -61,7 +61,8 @@ def as_doubles(evaluate: Callable[[], Sequence[arb]], least: float) -> list[floa
     numbers = refined(evaluate, known, LADDER)
     if numbers is None or not all(map(known, numbers)):
         return None
-    return [float(x.mid()) + 0.0 for x in numbers]  # 0.0 for what underflows from below
+    # What underflows from below is 0.0, too.
+    return [0.0 if x.contains(0) else float(x.mid()) + 0.0 for x in numbers]
 
 
 def suffices(x: arb, bits: int, least: float) -> bool:

@@ -220,28 +220,7 @@ def closed_functions(piece: Piece) -> list[FormulaText]:
         texts.append(FormulaText("value", betas, (piece.value,), roots))
     if solved := inverse_of(piece, duals):
         texts.append(FormulaText("inverse", duals, *solved))
-    if divergence := _divergence(piece):
-        texts.append(divergence)
     return [*texts, FormulaText("walls", betas, walls)] if walls else texts
-
-
-def _divergence(piece: Piece) -> FormulaText | None:
-    """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)`` for a Q with log b, as log b - log b0 is one.
-
-    What is linear in b then cancels before there are numbers.
-    """
-    (beta, *more), value = piece.betas, piece.value
-    b, b0 = sympy.Dummy("b", positive=True), sympy.Dummy("b0", positive=True)
-    value = sympy.expand(sympy.expand_log(value.subs(beta, b)))
-    logs = value.atoms(sympy.log)
-    if more or piece.roots or {log for log in logs if log.has(b)} != {sympy.log(b)}:
-        return None
-    from_b0 = value.subs(b, b0) + value.diff(b).subs(b, b0) * (b - b0)
-    change = {sympy.log(b): sympy.log(b / b0, evaluate=False) + sympy.log(b0)}
-    rest = sympy.expand((value - from_b0).subs(change), log=False)
-    arguments = (beta, Symbol(f"{beta} 0"))
-    result = rest.xreplace(dict(zip((b, b0), arguments, strict=True)))
-    return FormulaText("divergence", arguments, (result,))
 
 
 def curve_functions(piece: Piece) -> list[FormulaText]:

@@ -35,7 +35,6 @@ class ClosedFormulas:
         hessian: d^2 Q/dbeta_i dbeta_j, row by row.
         value: Q, up to a constant; of an integral there is none.
         inverse: the beta with grad Q = y.
-        divergence: that of Bregman, of 2 d numbers, where terms cancel in its formula.
         walls: what keeps on the domain of Q the sign that it has at the start; None: nothing.
     """
 
@@ -43,7 +42,6 @@ class ClosedFormulas:
     hessian: Formula
     value: Formula | None = None
     inverse: Formula | None = None
-    divergence: Formula | None = None
     walls: Formula | None = None
 
     def forms(self, what: str) -> list[Formula]:
@@ -57,11 +55,13 @@ class ClosedFormulas:
         inside, inverse, value = self._inside, self.inverse, self.value
         match what:
             case "value":
-                return self._from_start()
+                # Where J has lower rank at the start grad Q has no value there, and needs none.
+                from_start = [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.forms("bregman")]
+                return [inside(self._above_start), *from_start] if value else from_start
             case "primitive":
                 return [inside(value)] if value else []
             case "gradient":
-                return [inside(f) for f in (self.gradient, self._rise)]
+                return [inside(self.gradient)]
             case "hessian":
                 return [inside(self.hessian)]
             case "stretch":
@@ -75,16 +75,7 @@ class ClosedFormulas:
     @property
     def differences(self) -> list[Formula]:
         """Forms of the divergence: by subtraction, by an integral; none where Q is one."""
-        return [self.divergence or self._difference, self._segment] if self.value else []
-
-    def _from_start(self) -> list[Formula]:
-        """Return forms of Q(beta) - Q(beta_0).
-
-        Where J has lower rank at the start grad Q has no value there, and needs none.
-        """
-        from_start = [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.forms("bregman")]
-        above = [self._inside(self._above_start)] if self.value else []
-        return [*above, *from_start] if self.divergence is None else [*from_start, *above]
+        return [self._difference, self._segment] if self.value else []
 
     def _inside(self, formula: Formula) -> Formula:
         """Return a formula that is undefined outside the domain."""
@@ -129,39 +120,21 @@ class ClosedFormulas:
     def _segment(self, c: Constants, *points: Double) -> Sequence[Double]:
         """Integrate ``(1-t) s^T H(b0 + t s) s``: no terms cancel, as H > 0."""
         d = len(points) // 2
-        s = [x - x0 for x, x0 in zip(points[:d], points[d:], strict=True)]
-        rows = self._integrals(c, points[d:], s, lambda t: 1 - t)
-        return [sum(x * row for x, row in zip(s, rows, strict=True))]  # type: ignore[list-item]
-
-    def _rise(self, c: Constants, *b: Double) -> Sequence[Double]:
-        """Integrate ``H(beta_0 + t s) s``."""
-        s = [x - x0 for x, x0 in zip(b, c.origin, strict=True)]
-        return self._integrals(c, c.origin, s, lambda t: 1.0)
-
-    def _integrals(
-        self,
-        c: Constants,
-        b0: Sequence[Double],
-        s: Sequence[Double],
-        factor: Callable[[float], float],
-    ) -> list[Double]:
-        """Return ``sum_j (int_0^1 factor(t) H_ij dt) s_j`` as :func:`integrate` does."""
-        d = len(s)
+        b0, s = points[d:], [x - x0 for x, x0 in zip(points[:d], points[d:], strict=True)]
 
         def entries(t: float) -> Sequence[Double]:
             at = (y + x.of(t) * x for y, x in zip(b0, s, strict=True))
             return [s[0].of(x) for x in self.hessian(c, *at)]
 
-        found = integrate(entries, factor, range(0, d * d, d + 1))
-        return [pairwise_sum([found[i * d + j] * s[j] for j in range(d)]) for i in range(d)]
+        H = integrate(entries, range(0, d * d, d + 1))
+        rows = (pairwise_sum([H[i * d + j] * s[j] for j in range(d)]) for i in range(d))
+        return [sum(x * row for x, row in zip(s, rows, strict=True))]
 
 
 def integrate(
-    function: Callable[[float], Sequence[Double]],
-    factor: Callable[[float], float],
-    positive: Sequence[int],
+    function: Callable[[float], Sequence[Double]], positive: Sequence[int]
 ) -> list[Double]:
-    """Return ``int_0^1 factor(t) f_i(t) dt`` by two Gauss-Legendre rules.
+    """Return ``int_0^1 (1-t) f_i(t) dt`` by two Gauss-Legendre rules.
 
     Their distance is added to the running error: an estimate of the error of the finer one, which
     is far better, and no proof. There is no bound where the f_i that are *positive* vary by more
@@ -170,7 +143,7 @@ def integrate(
     totals, even = [], np.ones(1, dtype=bool)
     for nodes, weights in _RULES:
         columns = list(zip(*(function((1 + x) / 2) for x in nodes), strict=True))
-        factors = [w / 2 * factor((1 + x) / 2) for x, w in zip(nodes, weights, strict=True)]
+        factors = weights * (1 - nodes) / 4
         for i in positive:
             sizes = np.broadcast_arrays(*(abs(x.v) for x in columns[i]))
             even = even & (np.maximum.reduce(sizes) <= 4 * np.minimum.reduce(sizes))

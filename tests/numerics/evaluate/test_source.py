@@ -36,21 +36,6 @@ def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent():
     assert all(name in "".join(lines) for name in ("v1", "v2"))
 
 
-@pytest.mark.parametrize(
-    ("outputs", "shown"),
-    [("exp(w)", "v0/v1 - log(v0/v1) - 1"), ("w**2", "v0*log(v0/v1)/4 - v0/4 + v1/4")],
-)
-def test_what_is_linear_cancels_in_the_divergence(outputs, shown):
-    functions = dict(program(derive_once(outputs).potential, 0).functions)
-    assert functions["divergence"].endswith(f"return [{shown}]")
-
-
-@pytest.mark.parametrize("outputs", ["p**2-m**2", "w", "a*u1,a*u2"])
-def test_no_divergence_without_logarithms_of_beta(outputs):
-    potential = derive_once(outputs.split(",")).potential
-    assert "divergence" not in dict(program(potential, 0).functions)
-
-
 def test_the_inverse_of_two_roots_and_that_of_none():
     for outputs in (("u0*v0+u1*v1", "u0*v1+u1*v0"), ("a*c-b*d", "a*d+b*c")):
         functions = dict(program(derive_once(outputs).potential, 0).functions)
