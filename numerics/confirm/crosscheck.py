@@ -298,8 +298,7 @@ def crosscheck(
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
     rng = np.random.default_rng(0) if rng is None else rng
-    if not count:  # of a single output the columns of X are for copies
-        count = 1 if p.d > 1 else COPIES if X is None else len(read_matrix(X)[0])
+    count = count or (1 if p.d > 1 else _copies_for(X))
     fixed = fixed_starts(p.start_symbols, given, count)
 
     def check() -> CrossCheck:
@@ -355,6 +354,11 @@ def in_numbers(
     trees = tuple(from_sympy(smooth(law), ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
     return _Subject(p, potential, trees, derivation.warping.g), rest
+
+
+def _copies_for(X: Iterable[object] | None) -> int:
+    """Return how many copies of a single output the columns of X are for."""
+    return COPIES if X is None else len(read_matrix(X)[0])
 
 
 def smooth(f: Expr) -> Expr:

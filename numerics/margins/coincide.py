@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 import sympy
-from flint import arb, arb_mat
+from flint import arb
 from numpy.typing import ArrayLike
 from sympy import Expr, Symbol
 
@@ -32,7 +32,7 @@ from derive.records import Potential
 from derive.verdict import Finding, Verdict
 from numerics.evaluate.numbers import read_matrix
 from numerics.evaluate.potential import NumericPotential
-from numerics.margins.interval import BITS, enclose
+from numerics.margins.interval import BITS, enclose, system_of
 from numerics.margins.margin_path import MarginPath, margin_path
 
 LATER = (1 / 64, 1 / 8, 1)
@@ -97,15 +97,8 @@ def _multipliers(
     gaps = [x.gradient - pull for x, pull in zip(coordinates, pulled, strict=True)]
     functions = [*gaps, *(margins[i] - level for i in rows)]
     unknowns = [*(x.tau for x in coordinates), *steering]
-    slopes = [[f.diff(x) for x in unknowns] for f in functions]
-
-    def system(x: list[arb]) -> tuple[arb_mat, arb_mat]:
-        point = dict(zip(unknowns, x, strict=True))
-        values = [[ball_of(f, point)] for f in functions]
-        return arb_mat(values), arb_mat([[ball_of(f, point) for f in row] for row in slopes])
-
     with precise(BITS):
-        found = enclose(system, [*tau, *s[rows]])
+        found = enclose(system_of(functions, unknowns), [*tau, *s[rows]])
         if found is None:
             return None
         point, own = dict(zip(unknowns, found, strict=True)), found[len(tau) :]

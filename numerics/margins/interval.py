@@ -27,8 +27,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpz_mat
 from scipy.optimize import minimize
+from sympy import Expr, Symbol
 
 from derive.exact.balls import ball, fraction, identity, precise
+from derive.exact.elementary_signs import ball_of
 from derive.optimizers.least_norm import Norm
 from numerics.evaluate.numbers import Array, Listed
 from numerics.margins.linear_program import product
@@ -210,6 +212,18 @@ BITS = 256
 RADIUS = 120
 """Bits of zeros that are enclosed."""
 NEWTON = 12
+
+
+def system_of(functions: Sequence[Expr], unknowns: Sequence[Symbol]) -> System:
+    """Return functions and their derivatives by the unknowns."""
+    slopes = [[f.diff(x) for x in unknowns] for f in functions]
+
+    def system(x: list[arb]) -> tuple[arb_mat, arb_mat]:
+        point = dict(zip(unknowns, x, strict=True))
+        values = [[ball_of(f, point)] for f in functions]
+        return arb_mat(values), arb_mat([[ball_of(f, point) for f in row] for row in slopes])
+
+    return system
 
 
 def enclose(system: System, near: Sequence[float]) -> list[arb] | None:

@@ -19,21 +19,13 @@ def column(x: Double) -> Double:
 
 def total(x: Double) -> Double:
     """Return the sum over the last axis, by halves."""
-    while (n := x.v.shape[-1]) > 1:
-        half = n // 2
-        added = _span(x, 0, half) + _span(x, half, 2 * half)
-        x = added if n == 2 * half else _joined(added, _span(x, 2 * half, n))
-    v, d = (y[..., 0] if isinstance(y, np.ndarray) else y for y in (x.v, x.d))
-    return type(x)(v, d)
-
-
-def _span(x: Double, low: int, high: int) -> Double:
-    return type(x)(x.v[..., low:high], x.d[..., low:high] if isinstance(x.d, np.ndarray) else x.d)
-
-
-def _joined(x: Double, y: Double) -> Double:
-    d = [np.broadcast_to(np.asarray(z.d, dtype=z.v.dtype), z.v.shape) for z in (x, y)]
-    return type(x)(np.concatenate([x.v, y.v], axis=-1), np.concatenate(d, axis=-1))
+    n = x.v.shape[-1]
+    more = [(0, 0)] * (x.v.ndim - 1) + [(0, (1 << (n - 1).bit_length()) - n)]
+    v, d = np.pad(x.v, more), np.pad(np.broadcast_to(x.d, x.v.shape), more)
+    while half := v.shape[-1] // 2:
+        added = type(x)(v[..., :half], d[..., :half]) + type(x)(v[..., half:], d[..., half:])
+        v, d = added.v, np.broadcast_to(added.d, added.v.shape)
+    return type(x)(v[..., 0], d[..., 0])
 
 
 def dot(x: Double, y: Double) -> Double:
