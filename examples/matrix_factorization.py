@@ -1,7 +1,7 @@
 """Matrix factorization: which measurements have a Q, and what a vanishing start leads to."""
 
 from derive import Parameterization, derive
-from numerics.confirm.matrices import check_matrices, steer_matrices
+from numerics.confirm.sizes import check_matrices, steer_matrices
 from numerics.matrices import vanishing_start
 
 shape = {"W": "n x r"}

@@ -51,7 +51,7 @@ def _at_sizes(d: Any, digits: int | None) -> Any:
 
 def _with_matrices(d: Any, digits: int | None) -> Any:
     """Check Q of matrices of open size at some sizes, or see by steering that there is none."""
-    from numerics.confirm.matrices import check_matrices, steer_matrices
+    from numerics.confirm.sizes import check_matrices, steer_matrices
 
     if d.verdict.value == "REFUTED":
         return steer_matrices(d.orbit)
@@ -163,7 +163,7 @@ class Regularizer(Steepest, OfModel, Command):
     def with_data_order(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add what limits on the data depend on; a page is that of this question."""
         from derive.perturbed.order import data_order
-        from numerics.confirm.order import check_order
+        from numerics.confirm.regression_problem import check_order
         from numerics.margins.predictor import read_csv
 
         assert self.data is not None

@@ -20,8 +20,13 @@ import numpy as np
 from flint import acb, acb_poly, arb, arb_poly, ctx, fmpq
 
 from numerics.evaluate.doubles.arithmetic import Constants, Formula, Quantity
-from numerics.evaluate.doubles.formulas import ClosedFormulas, ParametricFormulas, Point, point
-from numerics.evaluate.doubles.vectors import VectorFormulas
+from numerics.evaluate.doubles.formulas import (
+    ClosedFormulas,
+    ParametricFormulas,
+    Point,
+    VectorFormulas,
+    point,
+)
 
 Function: TypeAlias = Callable[..., Any]
 LADDER = tuple(2**k for k in range(6, 14))

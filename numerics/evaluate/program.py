@@ -35,8 +35,7 @@ from numerics.evaluate.doubles.arithmetic import (
     Extended,
     Formula,
 )
-from numerics.evaluate.doubles.formulas import ClosedFormulas, ParametricFormulas
-from numerics.evaluate.doubles.vectors import VectorFormulas
+from numerics.evaluate.doubles.formulas import ClosedFormulas, ParametricFormulas, VectorFormulas
 
 _LONG = 76
 """Characters from which on what one expression repeats is named."""

@@ -13,7 +13,7 @@ import sympy
 from derive import InputError, Parameterization, Verdict, derive
 from derive.model.entrywise import EntrywiseMap
 from numerics.confirm.regression_problem import complete_problem, draw_target
-from numerics.confirm.sizes import AtSize, check_sizes
+from numerics.confirm.sizes import EntriesAt, check_sizes
 from tests.published import derive_once
 
 PROVED = [
@@ -111,7 +111,7 @@ FLOWS = [
 def test_flows_agree_and_refute_what_is_broken(text, each, options):
     d = derive_once(EntrywiseMap.parse([text], [each], **options))
     at = d.notation
-    check = AtSize(d.dual, d.potential, 3)
+    check = EntriesAt(d.dual, d.potential, 3)
     problem = check.problem(np.random.default_rng(0))
     end = problem.flow(20)
     rows = check.compare(problem, end)
@@ -123,7 +123,7 @@ def test_flows_agree_and_refute_what_is_broken(text, each, options):
 
 def flown(d, start):
     """Return what a flow at n = 3 says of Q, from a start in numbers; and g there."""
-    check = AtSize(d.dual, d.potential, 3)
+    check = EntriesAt(d.dual, d.potential, 3)
     model = d.parameterization
     p = Parameterization(model.of_size(3)[: check.outputs])
     symbols = dict(zip(p.start_symbols, map(Fraction, start), strict=True))

@@ -5,7 +5,7 @@ round off, the bounds themselves are rounded to nearest, and NumPy's functions a
 4 ulp. They are sound estimates, not enclosures; where one is too large the same formula is
 evaluated on balls.
 
-Elementary functions, and roots of polynomials, of doubles with bounds.
+Elementary functions, roots of polynomials, and vectors along the last axis, with bounds.
 """
 
 from __future__ import annotations
@@ -353,6 +353,44 @@ def _derivative(coefficients: Sequence[Array], x: Array, k: int) -> Array:
     for n in range(len(coefficients) - 2, k - 1, -1):
         total = total * x + coefficients[n] * comb(n, k)
     return total
+
+
+def column(x: Double) -> Double:
+    """Return x with one more axis, to multiply vectors by it."""
+    v, d = (y[..., None] if isinstance(y, np.ndarray) else y for y in (x.v, x.d))
+    return type(x)(v, d)
+
+
+def total(x: Double) -> Double:
+    """Return the sum over the last axis, by halves."""
+    n = x.v.shape[-1]
+    more = [(0, 0)] * (x.v.ndim - 1) + [(0, (1 << (n - 1).bit_length()) - n)]
+    v, d = np.pad(x.v, more), np.pad(np.broadcast_to(x.d, x.v.shape), more)
+    while half := v.shape[-1] // 2:
+        added = type(x)(v[..., :half], d[..., :half]) + type(x)(v[..., half:], d[..., half:])
+        v, d = added.v, np.broadcast_to(added.d, added.v.shape)
+    return type(x)(v[..., 0], d[..., 0])
+
+
+def dot(x: Double, y: Double) -> Double:
+    """Return the inner product."""
+    return total(x * y)
+
+
+def length(x: Double) -> Double:
+    """Return the Euclidean norm; squares neither overflow nor vanish."""
+    exponents: Array = np.frexp(np.max(np.abs(x.v), axis=-1))[1]
+    scale = np.ldexp(1.0, np.clip(exponents, -1000, 1000))
+    part = type(x)(x.v / scale[..., None], x.d / scale[..., None])
+    root = sqrt(dot(part, part))
+    return type(x)(root.v * scale, root.d * scale + x.tiny)
+
+
+def unit(x: Double, size: Double) -> Double:
+    """Return ``x/size``, and 0 for the zero vector."""
+    still = size.v == 0
+    v, d = np.where(still, 1.0, size.v), np.where(still, 0.0, size.d)
+    return x / column(type(x)(v, d))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

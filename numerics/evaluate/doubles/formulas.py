@@ -1,14 +1,15 @@
-"""Q of one block by its formulas: in closed form, or along a curve beta = h(z).
+"""Q of one block by its formulas: in closed form, along a curve beta = h(z), or of vectors.
 
 Integrals of the Hessian never cancel; z is known by its distances from 0 and from the ends of its
-range.
+range. In R^d, ``Q(beta) = q(|beta|) - slope <u_0, beta>`` is made of formulas of q, on doubles
+(n, d).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -18,9 +19,13 @@ from numerics.evaluate.doubles.arithmetic import (
     Double,
     Formula,
     Quantity,
+    column,
+    dot,
+    length,
     pairwise_sum,
     select,
     signed,
+    unit,
 )
 
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (16, 10)]
@@ -366,3 +371,113 @@ class _Chart:
 def _chosen(mask: Array, p: Point, other: Point) -> Point:
     pairs = zip(p, other, strict=True)
     return tuple(None if x is None else select(mask, x, y) for x, y in pairs)
+
+
+@dataclass(frozen=True)
+class VectorFormulas:
+    """Q from q, where ``Hess Q = T I + (R - T) beta beta^T/s^2``, T = q'(s)/s, R = q''(s).
+
+    The constants c hold u_0 as ``vector``, (1, d) in doubles, s_0 as ``origin[0]``, and ``slope``.
+
+    Attributes:
+        q: the formulas of q, functions of s = |beta|.
+        tangential: T.
+        sign: that of <beta_0, u_0>.
+    """
+
+    q: Any
+    tangential: Formula
+    sign: int
+
+    column: ClassVar[Callable[..., Any]] = staticmethod(column)
+    dot: ClassVar[Callable[..., Any]] = staticmethod(dot)
+    length: ClassVar[Callable[..., Any]] = staticmethod(length)
+    unit: ClassVar[Callable[..., Any]] = staticmethod(unit)
+
+    @staticmethod
+    def basis(b: Quantity) -> list[Quantity]:
+        """Return the unit vectors."""
+        return [b.of(row[None, :]) for row in np.eye(b.v.shape[-1])]
+
+    @staticmethod
+    def smooth(slope: Quantity, s: Quantity) -> Quantity:
+        """Return q'(s), undefined at a kink in 0."""
+        return slope.outside((s.v == 0) & (slope.v != 0), False)
+
+    def forms(self, what: str) -> list[Formula]:
+        """Return forms of what is asked for: numbers (n,), vectors (n, d), or d rows of matrices.
+
+        "origin" is beta_0, "pull" the linear term's ``slope u_0``, "product" ``Hess Q(beta) x``;
+        the others are as of closed formulas.
+        """
+        match what:
+            case "origin":
+                return [lambda c, b: [self._origin(c)[0]]]
+            case "pull":
+                return [lambda c, b: [c.slope * c.vector]]
+            case "value" | "primitive":
+                if self.q.value:
+                    return [self._above_start]
+                return [self._from_origin] if self.q.differences else []
+            case "bregman":
+                return [self._bregman] if self.q.differences else []
+            case "inverse":
+                return [] if self.q.inverse is None else [self._inverse]
+            case "gradient":
+                return [self._gradient]
+            case "hessian":
+                return [self._hessian]
+            case "product":
+                return [self._product]
+        raise ValueError(f"Q has no {what!r}")
+
+    def _origin(self, c: Constants) -> tuple[Quantity, Quantity, Quantity]:
+        """Return beta_0, its length, which is known better than from its entries, and direction."""
+        s0: Quantity = c.origin[0]
+        e0 = self.unit(c.vector, self.length(c.vector)) * self.sign
+        return e0 * s0, s0, e0
+
+    def _above_start(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
+        b0, s0, _ = self._origin(c)
+        (top,), (low,) = self.q.value(c, self.length(b)), self.q.value(c, s0)
+        return [top - low - self.dot(c.slope * c.vector, b - b0)]
+
+    def _gradient(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
+        (T,) = self.tangential(c, self.length(b))
+        return [self.column(c.of(T)) * b - c.slope * c.vector]
+
+    def _spectrum(self, c: Constants, s: Quantity) -> list[Quantity]:
+        """Return T and R, the eigenvalues of the Hessian across and along beta."""
+        (hessian, *_) = self.q.forms("hessian")
+        return [c.of(x) for x in (*self.tangential(c, s), *hessian(c, s))]
+
+    def _product(self, c: Constants, b: Quantity, x: Quantity) -> Sequence[Quantity]:
+        s = self.length(b)
+        T, R = self._spectrum(c, s)
+        e = self.unit(b, s)
+        return [self.column(T) * x + self.column((R - T) * self.dot(e, x)) * e]
+
+    def _hessian(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
+        return [self._product(c, b, e)[0] for e in self.basis(b)]
+
+    def _inverse(self, c: Constants, y: Quantity) -> Sequence[Quantity]:
+        dual = y + c.slope * c.vector
+        size = self.length(dual)
+        (inverse,) = self.q.forms("inverse")
+        return [self.column(c.of(inverse(c, size)[0])) * self.unit(dual, size)]
+
+    def _bregman(self, c: Constants, b: Quantity, b0: Quantity) -> Sequence[Quantity]:
+        size = self.length(b0)
+        return self._divergence(c, b, (size, self.unit(b0, size)))
+
+    def _from_origin(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
+        return self._divergence(c, b, self._origin(c)[1:])
+
+    def _divergence(
+        self, c: Constants, b: Quantity, at0: tuple[Quantity, Quantity]
+    ) -> Sequence[Quantity]:
+        """Return that of q from s0 to s, and ``q'(s0) (s - <b, e0>)`` of the directions."""
+        (s0, e0), s = at0, self.length(b)
+        along, *_ = self.q.differences
+        slope = self.smooth(c.of(self.q.gradient(c, s0)[0]), s0)
+        return [along(c, s, s0)[0] + slope * (s - self.dot(b, e0))]

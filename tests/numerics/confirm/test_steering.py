@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from derive import Parameterization
-from numerics.confirm import matrices
-from numerics.confirm.matrices import AlignedAt, check_matrices, steer_matrices
+from numerics.confirm import sizes
 from numerics.confirm.regression_problem import distance
+from numerics.confirm.sizes import AlignedAt, check_matrices, steer_matrices
 from tests.published import derive_once
 
 DIGITS = 12
@@ -24,7 +24,7 @@ def model(text, shapes, measurements="commuting"):
 @pytest.fixture
 def one_size(monkeypatch):
     """Where there are directions to be told apart."""
-    monkeypatch.setattr(matrices, "OBLONG", matrices.OBLONG[1:2])
+    monkeypatch.setattr(sizes, "OBLONG", sizes.OBLONG[1:2])
 
 
 @pytest.mark.every(3)
@@ -48,12 +48,12 @@ def test_another_q_is_told_apart(one_size):
 
 def test_measurements_in_other_bases_are_told_apart(one_size, monkeypatch):
     """The rows in bases that the measurements do not have keep no directions."""
-    turned = matrices.AtSize.rows_of
+    turned = sizes.AtSize.rows_of
 
     def rows_of(self, weights, bases):
         return turned(self, weights, {x: b.T for x, b in bases.items()})
 
-    monkeypatch.setattr(matrices.AtSize, "rows_of", rows_of)
+    monkeypatch.setattr(sizes.AtSize, "rows_of", rows_of)
     d = derive_once(model("U*T(V)", PRODUCT))
     check = check_matrices(d.parameterization, d.entry, DIGITS)
     failing = {x.partition(": ")[2] for x, digits in check.rows.items() if (digits or 20) < 3}
@@ -64,7 +64,7 @@ def test_measurements_in_other_bases_are_told_apart(one_size, monkeypatch):
 def test_three_factors_need_an_aligned_start():
     d = derive_once(model("U*B*T(V)", {"U": "n x r", "B": "r x s", "V": "m x s"}))
     at, rng = AlignedAt(d.parameterization, (2, 2, 2)), np.random.default_rng(0)
-    found = at.compare(rng, matrices._slope(d.entry), DIGITS + 5)
+    found = at.compare(rng, sizes._slope(d.entry), DIGITS + 5)
     assert min(found.values()) > DIGITS
     X = ((Fraction(1), Fraction(0), Fraction(0), Fraction(2)), (Fraction(1), 0, 0, Fraction(-1)))
     one, other = at.limits(
@@ -88,6 +88,6 @@ def test_loss_weights_steer_what_does_not_commute(text, shapes, monkeypatch):
     check = steer_matrices(orbit)
     assert check.passed
     assert json.loads(json.dumps(check.to_record()))["passed"]
-    monkeypatch.setattr(matrices, "TRIED", 1)
-    monkeypatch.setattr(matrices, "WEIGHT", 1)
+    monkeypatch.setattr(sizes, "TRIED", 1)
+    monkeypatch.setattr(sizes, "WEIGHT", 1)
     assert not steer_matrices(orbit).passed
