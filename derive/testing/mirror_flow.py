@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import mpmath
 import numpy as np
@@ -17,6 +17,7 @@ from derive.model.names import read_starts
 from derive.model.parameterization import Parameterization
 from numerics.confirm.regression_problem import (
     COPIES,
+    GUARD,
     RegressionProblem,
     complete_problem,
     first_sound,
@@ -26,8 +27,8 @@ from numerics.evaluate.numbers import Real, check_digits, compiled, rational, re
 from numerics.evaluate.start import bound_at, start_point
 from numerics.integrator.gradient_flow import Flow
 
-GUARD = 10
-"""Digits that the flow is run to beyond those asked for."""
+Gradient: TypeAlias = Callable[[Sequence[Real], Mapping[str, Real]], list[Real]]
+"""grad Q by beta and what the start gives."""
 
 
 def assert_mirror_flow(
@@ -74,7 +75,7 @@ def assert_mirror_flow(
     __tracebackhide__ = True  # by pytest: the test that fails is the caller's
     check_digits(digits)
     p, fixed = _read_model(outputs, start or {})
-    candidate = _Candidate.of(Q, p)
+    gradient = _gradient_of(Q, p)
     rng = np.random.default_rng(0) if rng is None else rng
     free = [name for name in p.start_symbols if name not in fixed]
 
@@ -87,10 +88,10 @@ def assert_mirror_flow(
 
     for _ in range(problems):
         problem, end = first_sound(run, "test Q")
-        if not candidate.defect(problem, end, digits):
+        if not _defect(gradient, problem, end, digits):
             continue
         # A defect that twice the digits make vanish was one of the arithmetic.
-        if defect := candidate.defect(problem, problem.flow(2 * (digits + GUARD)), digits):
+        if defect := _defect(gradient, problem, problem.flow(2 * (digits + GUARD)), digits):
             raise AssertionError(f"{Q} is no mirror potential of {p}: {defect}, at {problem}")
 
 
@@ -113,71 +114,54 @@ def _read_model(
     return p, {name: read_number(value, f"the start of {name}") for name, value in rest.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """The gradient of Q as a function of numbers by name: beta, and what the start gives."""
+def _gradient_of(Q: Expr | str, p: Parameterization) -> Gradient:
+    """Return grad Q, nan where it is no real number."""
+    read = to_sympy(parse_expression(Q)) if isinstance(Q, str) else Q
+    if not isinstance(read, Expr):
+        raise InputError(f"Q is a {type(Q).__name__}: give text or a SymPy expression")
+    betas = ("beta",) if p.d == 1 else tuple(f"beta{i}" for i in range(1, p.d + 1))
+    known = dict.fromkeys((*betas, *p.start_symbols, *(f"{w}_0" for w in p.weights)))
+    real = {s: sympy.Symbol(s.name, real=True) for s in read.free_symbols}
+    if strange := sorted(s.name for s in real if s.name not in known):
+        raise InputError(f"Q uses {strange[0]}: it may use {', '.join(known)}")
+    slopes = [sympy.diff(read.xreplace(real), sympy.Symbol(b, real=True)) for b in betas]
+    function = compiled(slopes, tuple(known), "mpmath")
 
-    parameterization: Parameterization
-    betas: tuple[str, ...]
-    names: tuple[str, ...]
-    function: Callable[..., Sequence[Real]]
-
-    @classmethod
-    def of(cls, Q: Expr | str, p: Parameterization) -> _Candidate:
-        read = to_sympy(parse_expression(Q)) if isinstance(Q, str) else Q
-        if not isinstance(read, Expr):
-            raise InputError(f"Q is a {type(Q).__name__}: give text or a SymPy expression")
-        betas = ("beta",) if p.d == 1 else tuple(f"beta{i}" for i in range(1, p.d + 1))
-        known = dict.fromkeys((*betas, *p.start_symbols, *(f"{w}_0" for w in p.weights)))
-        real = {s: sympy.Symbol(s.name, real=True) for s in read.free_symbols}
-        if strange := sorted(s.name for s in real if s.name not in known):
-            raise InputError(f"Q uses {strange[0]}: it may use {', '.join(known)}")
-        symbols = [sympy.Symbol(name, real=True) for name in known]
-        gradient = [sympy.diff(read.xreplace(real), b) for b in symbols[: p.d]]
-        return cls(p, betas, tuple(known), compiled(gradient, tuple(known), "mpmath"))
-
-    def at(self, beta: Sequence[Real], values: Mapping[str, Real]) -> list[Real]:
-        """Return grad Q, nan where it is no real number."""
-        known = {**values, **dict(zip(self.betas, beta, strict=True))}
+    def gradient(beta: Sequence[Real], values: Mapping[str, Real]) -> list[Real]:
+        named = {**values, **dict(zip(betas, beta, strict=True))}
         try:
-            found = self.function(*(mpmath.mpmathify(known[name]) for name in self.names))
+            found = function(*(mpmath.mpmathify(named[name]) for name in known))
         except (ArithmeticError, ValueError):
             return [mpmath.nan] * len(beta)
         # An imaginary part may be one of rounding.
         small, numbers = mpmath.mpf(10) ** (-mpmath.mp.dps // 2), map(mpmath.mpmathify, found)
         return [x.real if abs(x.imag) <= abs(x) * small else mpmath.nan for x in numbers]
 
-    def defect(self, problem: RegressionProblem, end: Flow, digits: int) -> str:
-        """Say what is wrong with Q at the end of a flow; nothing where all is well."""
-        with mpmath.workdps(end.digits + GUARD):
-            change: list[Real] = []
-            sizes: list[Real] = []
-            steps: list[Real] = []
-            for copy in problem.copies(end):
-                weights, origin = start_point(self.parameterization, copy.start)
-                names = (f"{w}_0" for w in self.parameterization.weights)
-                known = {**dict(zip(names, weights, strict=True)), **copy.start}
-                values = {name: rational(x) for name, x in known.items()}
-                beta0, beta = list(map(rational, origin)), copy.limit
-                before, after = self.at(beta0, values), self.at(beta, values)
-                if undefined := _undefined(beta0, before) or _undefined(beta, after):
-                    return undefined
-                change += [b - a for a, b in zip(before, after, strict=True)]
-                sizes += [*before, *after]
-                steps += [b - a for a, b in zip(beta0, beta, strict=True)]
-            if mpmath.norm(change) <= mpmath.mpf(10) ** -digits * mpmath.norm(sizes):
-                return "grad Q stays as it is along the flow"
-            if mpmath.fdot(change, steps) <= 0:
-                return "grad Q does not increase along the flow: Q is not convex"
-            found = stationarity(problem.X, change, end.digits + GUARD)
-            off = mpmath.nstr(mpmath.mpf(10) ** -found, 2)
-        text = f"the change of grad Q leaves the row space of X by {off} of its length"
-        return text if found < digits else ""
+    return gradient
 
 
-def _undefined(beta: Sequence[Real], gradient: Sequence[Real]) -> str:
-    """Say where grad Q is not defined; nothing where it is."""
-    if all(map(mpmath.isfinite, gradient)):
-        return ""
-    where = ", ".join(mpmath.nstr(b, 8) for b in beta)
-    return f"grad Q is no real vector at beta = ({where})"
+def _defect(gradient: Gradient, problem: RegressionProblem, end: Flow, digits: int) -> str:
+    """Say what is wrong with Q at the end of a flow; nothing where all is well."""
+    p, change, sizes, steps = problem.model.one, list[Real](), list[Real](), list[Real]()
+    with mpmath.workdps(end.digits + GUARD):
+        for copy in problem.copies(end):
+            weights, origin = start_point(p, copy.start)
+            known = {**{f"{w}_0": x for w, x in zip(p.weights, weights, strict=True)}, **copy.start}
+            values = {name: rational(x) for name, x in known.items()}
+            ends = list(map(rational, origin)), list(copy.limit)
+            before, after = (gradient(beta, values) for beta in ends)
+            for beta, slope in zip(ends, (before, after), strict=True):
+                if not all(map(mpmath.isfinite, slope)):
+                    where = ", ".join(mpmath.nstr(b, 8) for b in beta)
+                    return f"grad Q is no real vector at beta = ({where})"
+            change += [b - a for a, b in zip(before, after, strict=True)]
+            sizes += [*before, *after]
+            steps += [b - a for a, b in zip(*ends, strict=True)]
+        if mpmath.norm(change) <= mpmath.mpf(10) ** -digits * mpmath.norm(sizes):
+            return "grad Q stays as it is along the flow"
+        if mpmath.fdot(change, steps) <= 0:
+            return "grad Q does not increase along the flow: Q is not convex"
+        found = stationarity(problem.X, change, end.digits + GUARD)
+        off = mpmath.nstr(mpmath.mpf(10) ** -found, 2)
+    text = f"the change of grad Q leaves the row space of X by {off} of its length"
+    return text if found < digits else ""

@@ -162,7 +162,8 @@ class Steps:
         few, many = self.spread(FEW), self.spread(MANY)
         for kind in ("signs", *COLUMNS, "rates"):
             if self.values(kind, few) is not None and (found := self.values(kind, many)):
-                names = weights if kind == "rates" else NAMES[kind]
+                alone = {"rates": weights, "signs": ("size",)}
+                names = alone[kind] if kind in alone else COLUMNS[kind][0]
                 values = ((n, *x) for n, x in zip(names, found, strict=True))
                 return Beside(kind, tuple(values), len(many))
         return None
@@ -181,14 +182,15 @@ class Steps:
             return [_quartiles(moves[:, 0])] if moves.shape[1] > 1 and same.all() else None
         if kind == "rates":
             return self.rates(ks)
-        found = self.explained(ks, COLUMNS[kind])
+        names, columns = COLUMNS[kind]
+        found = self.explained(ks, columns)
         if found is None:
             return None
         later = [x[ks > 0].T for x in found]  # before the first step there is none
-        named = zip(NAMES[kind], *later, strict=False)
+        named = zip(names, *later, strict=False)
         return [_quartiles(SIGNS.get(name, 1) * _best(c, off)) for name, c, off in named]
 
-    def explained(self, steps: Array, columns: Columns) -> tuple[Array, Array] | None:
+    def explained(self, steps: Array, columns: tuple[Columns, ...]) -> tuple[Array, Array] | None:
         """Return the coefficients of columns beside A, if with these the steps are explained.
 
         And by how much rounding may move them.
@@ -196,7 +198,7 @@ class Steps:
         found, off = [], []
         for ks in self.chunks(steps):
             basis, _ = _factors(self.gradients(ks))
-            extra, move = columns(self, ks), self.moves[ks]
+            extra, move = np.concatenate([f(self, ks) for f in columns], 2), self.moves[ks]
             scale = np.maximum(np.linalg.norm(extra, axis=1), TINY)[:, None]
             more, inverse = _factors(extra / scale - basis @ (basis.mT @ (extra / scale)))
             rest = move - _along(basis, move)
@@ -254,28 +256,16 @@ def _gradients_before(steps: Steps, ks: Array) -> Array:
 Columns: TypeAlias = Callable[[Steps, Array], Array]
 
 
-def _columns(*parts: Columns) -> Columns:
-    return lambda steps, ks: np.concatenate([f(steps, ks) for f in parts], 2)
-
-
-COLUMNS: dict[str, Columns] = {
-    "decay": _weights,
-    "momentum": _before,
-    "momentum and decay": _columns(_before, _weights),
-    "Nesterov": _columns(_before, _gradients_before),
-    "Nesterov and decay": _columns(_before, _weights, _gradients_before),
+COLUMNS: dict[str, tuple[tuple[str, ...], tuple[Columns, ...]]] = {
+    "decay": (("decay",), (_weights,)),
+    "momentum": (("momentum",), (_before,)),
+    "momentum and decay": (("momentum", "decay"), (_before, _weights)),
+    "Nesterov": (("momentum",), (_before, _gradients_before)),
+    "Nesterov and decay": (("momentum", "decay"), (_before, _weights, _gradients_before)),
 }
-"""What stands beside the gradients on rows: columns (K, p n, .) of steps."""
-NAMES = {
-    "signs": ("size",),
-    "decay": ("decay",),
-    "momentum": ("momentum",),
-    "momentum and decay": ("momentum", "decay"),
-    "Nesterov": ("momentum",),
-    "Nesterov and decay": ("momentum", "decay"),
-}
+"""What stands beside the gradients on rows: columns (K, p n, .) of steps; and what the coefficients
+of the first ones are."""
 SIGNS = {"decay": -1}
-"""What the coefficients of the first columns are, and their signs."""
 
 
 def _norms(x: Array) -> Array:
