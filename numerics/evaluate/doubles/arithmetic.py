@@ -36,7 +36,6 @@ class Double:
     __array_ufunc__ = None  # NumPy leaves mixed operations to this class
     __slots__ = ("d", "v")
 
-    bounded = True  # whether d bounds the error
     unit: Array = 2.0**-53  # the relative error of an operation
     library: Array = 2.0**-50  # that of a function: NumPy keeps to 4 ulp
     tiny: Array = 2.0**-1074  # what underflow may lose
@@ -172,7 +171,6 @@ class Plain(Double):
     """Doubles whose error is not known, and counts as 0."""
 
     __slots__ = ()
-    bounded = False
 
     def __init__(self, v: Array, d: Array = 0.0) -> None:
         """Hold numbers."""
