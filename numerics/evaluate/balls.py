@@ -423,7 +423,7 @@ class Vector(VectorFormulas):
         return [np.array([arb(i == j) for j in range(len(b))]) for i in range(len(b))]
 
     @staticmethod
-    def smooth(slope: arb, s: arb) -> arb:
+    def off_kinks(slope: arb, s: arb) -> arb:
         """Return q'(s), undefined at a kink in 0."""
         if s == 0 and slope != 0:
             raise Undefined

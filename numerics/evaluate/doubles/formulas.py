@@ -400,7 +400,7 @@ class VectorFormulas:
         return [b.of(row[None, :]) for row in np.eye(b.v.shape[-1])]
 
     @staticmethod
-    def smooth(slope: Quantity, s: Quantity) -> Quantity:
+    def off_kinks(slope: Quantity, s: Quantity) -> Quantity:
         """Return q'(s), undefined at a kink in 0."""
         return slope.outside((s.v == 0) & (slope.v != 0), False)
 
@@ -479,5 +479,5 @@ class VectorFormulas:
         """Return that of q from s0 to s, and ``q'(s0) (s - <b, e0>)`` of the directions."""
         (s0, e0), s = at0, self.length(b)
         along, *_ = self.q.differences
-        slope = self.smooth(c.of(self.q.gradient(c, s0)[0]), s0)
+        slope = self.off_kinks(c.of(self.q.gradient(c, s0)[0]), s0)
         return [along(c, s, s0)[0] + slope * (s - self.dot(b, e0))]
