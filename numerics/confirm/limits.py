@@ -22,7 +22,6 @@ from typing import TypeAlias
 import mpmath
 import numpy as np
 import sympy
-from sympy import Expr
 
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.language import parse_expression, to_sympy
@@ -122,17 +121,13 @@ def confirm_limits(
     """
     check_digits(digits)
     rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
-    return tuple(
-        _confirm(potential, x, _WORKING * digits, rng)
-        for x in regimes.limits
-        if x.finding.verdict is Verdict.PROVED
-        and not any(f.has(sympy.Integral) for f in (*_slopes(x), x.unit or sympy.S.One))
-    )
-
-
-def _slopes(limit: Limit) -> Sequence[Expr]:
-    """Return the gradient of a limit, as far as it has one."""
-    return [] if limit.potential is None else [f for f in limit.potential.gradient if f is not None]
+    found = list[LimitConfirmation]()
+    for x in regimes.limits:
+        slopes = () if x.potential is None else x.potential.gradient
+        written = not any(f is not None and f.has(sympy.Integral) for f in (*slopes, x.unit))
+        if written and x.finding.verdict is Verdict.PROVED:
+            found.append(_confirm(potential, x, _WORKING * digits, rng))
+    return tuple(found)
 
 
 def _confirm(

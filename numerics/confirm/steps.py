@@ -188,7 +188,9 @@ class Steps:
             return None
         later = [x[ks > 0].T for x in found]  # before the first step there is none
         named = zip(names, *later, strict=False)
-        return [_quartiles(SIGNS.get(name, 1) * _best(c, off)) for name, c, off in named]
+        # Those that rounding moves least.
+        best = ((name, c[np.argsort(off)[: 1 + len(off) // 4]]) for name, c, off in named)
+        return [_quartiles(SIGNS.get(name, 1) * c) for name, c in best]
 
     def explained(self, steps: Array, columns: tuple[Columns, ...]) -> tuple[Array, Array] | None:
         """Return the coefficients of columns beside A, if with these the steps are explained.
@@ -271,11 +273,6 @@ SIGNS = {"decay": -1}
 def _norms(x: Array) -> Array:
     found: Array = np.linalg.norm(x, axis=-1)
     return found
-
-
-def _best(values: Array, off: Array) -> Array:
-    """Return the quarter of the values that rounding moves least."""
-    return values[np.argsort(off)[: 1 + len(off) // 4]]
 
 
 def _quartiles(values: Array) -> tuple[float, float]:
