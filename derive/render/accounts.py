@@ -298,7 +298,9 @@ def tell_margin(m: Margins) -> Document:
     plain = "|w|^2" if m.weights.square is None else "sum_k w_k^2/r_k"
     size = tell(plain if steering.is_gradient else "|w|_p")
     norm = tell(f": `{m.shape.norm}`" if m.shape.norm else "")
-    return on_derivation(m, first, size=size, norm=norm)
+    alone = not steering.is_gradient and m.norm
+    margin = tell(f": the margin in `{m.norm}`" if alone else "")
+    return on_derivation(m, first, size=size, norm=norm, margin=margin)
 
 
 ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}

@@ -155,6 +155,10 @@ def closure(
 ) -> Iterator[Equation[S]]:
     """Yield V K = omega(V) K and d eta = 0 for the vertical fields, as far as these *are new*.
 
+    That X_a H_b - X_b H_a = k_ab is omega(V_ab) is asked of two outputs alone. Of more it follows:
+    the cyclic sum of [X_a, [X_b, X_c]], which is 0, is on F_m that of (k_ab - omega(V_ab)) K_cm, as
+    V_ab F = 0 and V K = omega(V) K, and K is regular.
+
     With V also [X_m, V] + omega(V) X_m is vertical.
     """
     X, labels, spanning = flow.X, flow.labels, list[tuple[str, tuple[S, ...], S]]()
@@ -165,8 +169,9 @@ def closure(
         omega = flow.change(v, 0, 0) / flow.K[0][0]
         for e in _scaled(flow, name, v, omega):
             yield e._replace(kind="vertical", of=(i, j, *e.of))
-        curl = flow.slope(X[a], H[b]) - flow.slope(X[b], H[a])
-        yield Equation(f"X{i} H{j} - X{j} H{i} = omega({name})", curl, omega, "closed")
+        if len(X) == 2:
+            curl = flow.slope(X[a], H[b]) - flow.slope(X[b], H[a])
+            yield Equation(f"X{i} H{j} - X{j} H{i} = omega({name})", curl, omega, "closed")
         if is_new(v):
             spanning.append((name, v, omega))
     # The list grows while it is walked: what a bracket adds is bracketed in its turn.

@@ -249,6 +249,18 @@ def test_the_cheaper_monomial_is_told_exactly():
     assert 2 * sympy.sqrt(6) * Abs(beta) == r.R
 
 
+@pytest.mark.parametrize("power", ["1", "2/3"])
+def test_label_noise_at_depth_three_has_neither_l1_nor_l_two_thirds(power):
+    """sum_j S_jj |beta_j|^(4/3), up to a factor."""
+    r = explicit_counterpart(Parameterization.parse(["w**3"]), cost="trace-K", X=DATA[1])
+    (s,), (block,) = r.says("cost on data"), r.blocks
+    assert str(block.power) == "4/3"
+    assert WITNESSES[s.kind](r, s, random.Random(2)) == 1
+    false = replace(r, blocks=(replace(block, power=sympy.Rational(power)),))
+    with pytest.raises(Refuted):
+        WITNESSES[s.kind](false, s, random.Random(2))
+
+
 def test_label_noise_does_not_minimise_plain_l1():
     """It is weighted by the columns of X, as S_jj: plain l1 is refuted."""
     r = explicit_counterpart(Parameterization.parse(["u*v"]), cost="trace-K", X=DATA[1])

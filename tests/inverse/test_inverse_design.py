@@ -318,6 +318,9 @@ def test_json_and_latex():
         assert json.loads(parameterize(Q).to_json())["coordinates"][0]["output"] is None
 
 
+MEAN, APART = "(beta1 + beta3)/2", "sqrt((beta1 - beta3)**2/4 + beta2**2)"
+"""Of the eigenvalues of a symmetric matrix, whose entropy is tr B log B."""
+HALF = "1/2 + sqrt(1 + 4*beta1**2 + 4*beta2**2)/2"
 COUPLED = [
     ("(beta1**2 + beta2**2)**(3/4)", ("2/3*sqrt(2)*atan(w2/w1)", "4/3")),
     ("-(beta1*beta2)**(1/3)", ("exp(sqrt(3)*atan(w2/w1))", "2")),
@@ -327,6 +330,9 @@ COUPLED = [
     ("(beta1**2 + beta2**2 + beta3**2)**(3/4)", None),
     ("-log(beta1*beta3 - beta2**2)", None),
     ("beta1**2 + beta2**2 + beta1**2*beta2**4", None),
+    ("sqrt(1 + beta1**2 + beta2**2)", None),  # radial, and no power
+    (f"({MEAN} + {APART})*log({MEAN} + {APART}) + ({MEAN} - {APART})*log({MEAN} - {APART})", None),
+    (f"2*({HALF})**(3/2)/3 - sqrt({HALF})", None),  # a neuron of balance 1
 ]
 
 

@@ -86,6 +86,7 @@ def test_a_coordinate_may_leave():
     ("outputs", "start", "words"),
     [
         (["a*b + c"], {"a": "alpha", "b": "alpha", "c": "alpha"}, "not known|not linear"),
+        (["W + a*b"], {"W": "0", "a": "alpha", "b": "0"}, "not known|not linear"),  # Huber
         (["w"], {"w": "alpha"}, "not linear|no limit|not known|flat"),
         (["a*u1", "a*u2"], {"a": "alpha", "u1": "alpha", "u2": "alpha"}, "weights of their own"),
         (["p**2 - m**2"], {}, "start symbol"),

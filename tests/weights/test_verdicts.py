@@ -174,3 +174,19 @@ def test_three_factors_have_no_potential():
     d = derive_once("A*B*C", arrays=shapes)
     assert (d.hessian.verdict, d.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
     assert d.conserved.count == 12
+
+
+@pytest.mark.parametrize(
+    ("outputs", "verdict", "asked"),
+    [
+        (["a**2*b", "a + b"], Verdict.REFUTED, 1),
+        (["a*u1", "a*u2"], Verdict.PROVED, 1),
+        (["a*u1", "a*u2", "a*u3"], Verdict.PROVED, 0),
+    ],
+)
+def test_the_curl_of_a_warp_is_asked_of_two_outputs_alone(outputs, verdict, asked):
+    """In two weights H solves its equations and nothing is vertical: the curl alone refutes."""
+    warping = derive_once(outputs).warping
+    assert warping.verdict is verdict
+    claims = [e.claim for e in warping.finding.evidence]
+    assert sum(c.startswith("X1 H2 - X2 H1 = omega") for c in claims) == asked
