@@ -241,7 +241,7 @@ def accepts_map(
                 holds = _holds_at(tower, term, (F, scale), d)
             except (Unsettled, ZeroDivisionError):
                 continue
-            return tuple(zip(weights, places, strict=True)) if holds else None
+            return tuple(point.items()) if holds else None
     return None
 
 

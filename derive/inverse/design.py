@@ -95,7 +95,7 @@ class WeightPair(Parameterized):
 class FlatMap(Coordinate):
     """F of a coupled Q in as many weights, with J^T (Hess Q)(F) J = *scale* proved near a point.
 
-    The point has values of the weights; the identity goes on from there as far as F and Q do.
+    The point has values of weights and parameters; the identity goes on as far as F and Q do.
     """
 
     outputs: tuple[Tree, ...]

@@ -409,6 +409,15 @@ def test_a_coupled_term_stands_beside_others_under_one_clock():
         assert curvature_is_constant(design, s, random.Random(1)) > 0
 
 
+def test_parameters_are_those_near_which_it_is_proved():
+    design = parameterize("a*(beta1**2 + beta2**2)**b")
+    assert "near w1 = 1, w2 = 1, a = 1, b = 1" in " ".join(design.to_text().split())
+    (s,) = design.statements
+    assert curvature_is_constant(design, s, random.Random(1)) > 0
+    with pytest.raises(InputError, match="t is a name of ours"):
+        parameterize("t*(beta1**2 + beta2**2)**2")
+
+
 @pytest.mark.parametrize("text", ["beta1*beta2", "(beta1 + beta2)**2", "-sqrt(beta1*beta2)"])
 def test_what_is_nowhere_strictly_convex_is_refused(text):
     assert parameterize(text).verdict is Verdict.REFUTED

@@ -103,12 +103,13 @@ def curvature(c, rng):
 def image_of_hessian(c, rng):
     """Evaluate J J^T Hess Q(F) near the point that is named: it is c I, by differences of F."""
     w, b = ([Symbol(n, real=True) for n in names] for names in (c.weights, c.term.variables))
-    numbers = dict.fromkeys(drawn(c, rng), 1.5)
+    point = dict(c.point)
+    numbers = {x: float(point[x.name]) for x in drawn(c, rng)}
     F = sympy.lambdify(w, [real(to_sympy(f)).subs(numbers) for f in c.outputs], "numpy")
     H = sympy.lambdify(b, sympy.hessian(real(to_sympy(c.term.tree)).subs(numbers), b), "numpy")
     scale = float(real(c.scale).subs(numbers))
     for _ in range(POINTS):
-        at = np.array([float(x) * rng.uniform(0.9, 1.1) for _, x in c.point])
+        at = np.array([float(point[x.name]) * rng.uniform(0.9, 1.1) for x in w])
         step = 1e-5 * np.eye(len(w))
         J = np.array([(np.array(F(*(at + h))) - F(*(at - h))) / 2e-5 for h in step]).T
         found = J @ J.T @ np.array(H(*F(*at)), dtype=float)
