@@ -229,6 +229,19 @@ class _Start(_Growing):
         return self.of(f)
 
 
+def _ties(p: Parameterization, t: str) -> dict[str, tuple[str, RationalFunction]]:
+    """Return the weights beside t in proportion to another, with that and the constant factor."""
+    found, moves = (
+        dict[str, tuple[str, RationalFunction]](),
+        [*zip(p.weights, p.w, p.fields[0], strict=True)],
+    )
+    for k, (v, of_v, x) in enumerate(moves):
+        for w, of_w, y in (m for m in moves[:k] if m[0] not in found and t not in (v, m[0])):
+            if of_v * y == of_w * x and not (start := p.at_start(of_w)).is_zero():
+                found.setdefault(v, (w, p.at_start(of_v) / start))
+    return found
+
+
 class _Solving(_Growing):
     """The laws, solved for one weight after the other."""
 
@@ -240,6 +253,7 @@ class _Solving(_Growing):
         super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
         self.either: dict[str, frozenset[str]] = {}
         self.crossing: frozenset[str] = frozenset()
+        self.ties = _ties(p, p.weights[index])
         self._know(p.weights[index], tower.field.named(t))
 
     def leaf(self) -> SolvedLeaf | None:
@@ -267,16 +281,20 @@ class _Solving(_Growing):
         return self.tower.field.embed(value) if short else None
 
     def _know(self, name: str, image: RationalFunction) -> None:
-        """Add what a name is, and the generators that are known with it."""
+        """Add what a name is, what is in proportion to it, and the generators known with them."""
         self.images[name] = image
+        for tied in (w for w, (other, _) in self.ties.items() if other == name):
+            self.images[tied] = image * image.field.embed(self.ties[tied][1])
         self.grow(self.p.field, self.p.field.names)
 
     def _solve(self, symbol: Symbol, law: LogFunction) -> bool:
         """Solve law = value for the one name in it that is not known; True if that was done."""
         parts = [law.rational, *(x for pair in law.logs for x in pair)]
-        unknown = {n for f in parts for n in f.variables()} - self.images.keys()
+        unknown = {self.ties.get(n, (n,))[0] for f in parts for n in f.variables()}
+        unknown -= self.images.keys()
         if len(unknown) != 1:
-            return False
+            inside = set[str]().union(*map(names_in, parts))
+            return not (unknown or inside.isdisjoint(self.ties))  # of what is in proportion alone
         (name,), value = unknown, self._short_value(law)
         value = self.tower.field.named(symbol.name) if value is None else value
         below = [(c, A) for c, A in law.logs if name in {*c.variables(), *A.variables()}]
@@ -301,6 +319,9 @@ class _Solving(_Growing):
         wider = field.extended(("_x",))
         known = [wider.embed(field.embed(self.images.get(n, field.zero))) for n in f.field.names]
         known[f.field.positions[name]] = wider.gens[0]
+        for tied in (w for w, (other, _) in self.ties.items() if other == name):
+            factor = wider.embed(field.embed(self.ties[tied][1]))
+            known[f.field.positions[tied]] = factor * wider.gens[0]
         equation = (f.compose(known, wider) - wider.embed(field.embed(value))).numerator
         parts = {n: reindexed(c, field.ring) for n, c in by_powers(equation, 0).items()}
         if len(parts) != 2:
@@ -362,5 +383,6 @@ class _Solving(_Growing):
             return root * (sign * self.start.sign(root))
         roots = frozenset({*self.tower.field.names} - before)
         self.crossing |= roots if crossing else frozenset()
-        self.either |= {} if crossing else {name: roots}
+        tied = (w for w, (other, _) in self.ties.items() if other == name)
+        self.either |= {} if crossing else dict.fromkeys((name, *tied), roots)
         return root

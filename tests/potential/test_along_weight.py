@@ -23,6 +23,7 @@ from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.solved_leaf import solved_leaves
 from numerics.confirm.along_weight import evaluated, on_curve, with_roots
+from numerics.confirm.crosscheck import crosscheck
 from tests.certificate.certificates import assert_rejected
 from tests.published import certified_once, derive_once
 
@@ -100,6 +101,15 @@ def known(piece, start):
 def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(output, start):
     """dQ/dbeta = mu, the time of w' = grad F, and Q grows by int mu K dmu."""
     follow(quadrature(output, start), output, start)
+
+
+def test_weights_in_proportion_are_known_with_one_of_them():
+    piece = quadrature("a*(b**2 + c**2)")
+    (t,) = piece.curve.beta.free_symbols - {s for s, _ in piece.constants}
+    assert (piece.curve.weight, piece.integrand.left) == ("a", "sign")
+    assert piece.curve.beta.is_polynomial(t)
+    assert not piece.assumptions
+    assert crosscheck(derive_once("a*(b**2 + c**2)"), digits=12).passed
 
 
 @pytest.mark.every(8)
