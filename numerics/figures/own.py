@@ -81,11 +81,12 @@ def _numbers(text: str) -> dict[str, Fraction]:
 def portrait(derivation: Derivation) -> tuple[bytes, str, dict[str, Fraction]] | None:
     """Return SVG of Q at a plain start, what it shows, and that start; None where there is none.
 
-    So it is of several outputs whose Q follows the flow: each point of a level set is a flow of
-    its own. InputError without matplotlib.
+    So it is of several outputs whose Q follows the flow, or is an integral: each point of a level
+    set is a flow of its own. InputError without matplotlib.
     """
     require_matplotlib()
-    if any(piece.betas[1:] and follows_flow(piece) for piece in derivation.potential.pieces):
+    several = [piece for piece in derivation.potential.pieces if piece.betas[1:]]
+    if any(piece.integrand is not None or follows_flow(piece) for piece in several):
         return None
     try:
         shown = PotentialDisplay.from_derivation(derivation, points=_COARSE)

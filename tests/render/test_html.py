@@ -238,7 +238,8 @@ def test_pictures_show_q(name, panels, derived):
 def test_no_picture_follows_a_flow_to_each_of_its_points():
     """Q of several outputs in the weights, or an integral, is no formula to draw at once."""
     pytest.importorskip("matplotlib")
-    for outputs in (["exp(s)*w1", "exp(s)*w2"], ["a", "b*exp(a)"]):
+    several = ["exp(s)*w1", "exp(s)*w2"], ["a", "b*exp(a)"], ["log(b)", "sqrt(a**2 + b**2)"]
+    for outputs in several:
         d = derive_once(outputs)
         assert d.verdict is Verdict.PROVED
         assert portrait(d) is None
