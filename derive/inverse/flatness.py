@@ -51,7 +51,7 @@ class HessianMetric:
     def value(self, element: RationalFunction) -> str:
         """Return an element at the point, exactly."""
         at = {x: sympy.Rational(self.point[x.name]) for x in self.term.symbols().values()}
-        return str(sympy.nsimplify(sympy.radsimp(self.expression(element).subs(at))))
+        return str(sympy.radsimp(self.expression(element).subs(at)))
 
     @functools.cached_property
     def slopes(self) -> tuple[Matrix, ...]:

@@ -49,9 +49,7 @@ class ZeroTest:
 
     def vanishes(self, expression: Expr) -> bool:
         """Tell whether an expression is proved zero; False means "not proved"."""
-        expression = _with_one_logarithm(without_modulus(expression.xreplace(self._images)))
-        # log |A B| = log |A| + log |B|
-        expression = _with_one_logarithm(split_logarithms(expression))
+        expression = _with_one_logarithm(split_logarithms(expression.xreplace(self._images)))
         # Logarithms of roots may cancel as they are: no tower has log(1 + a/r) and log(1 - a/r).
         rooted = {x: x for x in sorted(filter(_has_root, expression.atoms(sympy.log)), key=str)}
         if rooted and self.vanishes(_with_symbols(expression, rooted)):

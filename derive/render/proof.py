@@ -78,11 +78,8 @@ def _gradient(piece: Piece, name: str) -> list[Row]:
 def _weight(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """A weight A as the coordinate: beta = f(A), and dmu/dt = lambda for mu = dQ/dbeta."""
     assert block.potential.chart is not None
-    (b,), roots, ((f,),) = (
-        piece.betas,
-        piece.roots or block.potential.chart.roots,
-        _of(block, "weight"),
-    )
+    (b,), ((f,),) = piece.betas, _of(block, "weight")
+    roots = piece.roots or block.potential.chart.roots
     A = roots[-1].symbol if piece.curve is None else piece.curve.parameter
     yield from _chart_lines(block, roots)
     mu = ((tell("mu := {slope}", slope=_slope(name, b)), piece.gradient[0]),)

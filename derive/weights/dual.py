@@ -114,14 +114,14 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
             R = find_conjugate(p, g, members)
         if R is not None:
             break
-    conserved, slopes = warp.warping.metric.conserved, _differentials(p, g)
-    if y is None and slopes:
-        y = with_slopes(p, integral_family(conserved, slopes), _sides(p, g))
+    conserved = warp.warping.metric.conserved
+    if y is None and p.p == p.d:
+        y = with_slopes(p, integral_family(conserved, _differentials(p, g)), _sides(p, g))
     if y is None:
         return None
     R = R or find_conjugate(p, g, [*members, *forms_of_warp(conserved, g)])
-    if R is None and slopes:
-        slope = tuple(dot(p.F, column) for column in zip(*slopes, strict=True))
+    if R is None and p.p == p.d:
+        slope = tuple(dot(p.F, column) for column in zip(*_differentials(p, g), strict=True))
         R = find_conjugate(p, g, integral_family(conserved, [slope]))
     return DualCoordinates(warp.warping, y, g, R, _evidence(p, y, g, R))
 
@@ -136,9 +136,7 @@ def _radial(warp: WrittenWarp) -> tuple[LogFunction, ...] | None:
 
 
 def _differentials(p: Parameterization, g: RationalFunction) -> Matrix:
-    """Return grad y_i where as many outputs as weights determine them; none elsewhere."""
-    if p.p != p.d:
-        return ()
+    """Return grad y_i, which as many outputs as weights determine."""
     return tuple(tuple(g * x for x in row) for row in inverse(tuple(zip(*p.fields, strict=True))))
 
 

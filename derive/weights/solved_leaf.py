@@ -231,10 +231,8 @@ class _Start(_Growing):
 
 def _ties(p: Parameterization, t: str) -> dict[str, tuple[str, RationalFunction]]:
     """Return the weights beside t in proportion to another, with that and the constant factor."""
-    found, moves = (
-        dict[str, tuple[str, RationalFunction]](),
-        [*zip(p.weights, p.w, p.fields[0], strict=True)],
-    )
+    found = dict[str, tuple[str, RationalFunction]]()
+    moves = [*zip(p.weights, p.w, p.fields[0], strict=True)]
     for k, (v, of_v, x) in enumerate(moves):
         for w, of_w, y in (m for m in moves[:k] if m[0] not in found and t not in (v, m[0])):
             if of_v * y == of_w * x and not (start := p.at_start(of_w)).is_zero():
@@ -283,9 +281,13 @@ class _Solving(_Growing):
     def _know(self, name: str, image: RationalFunction) -> None:
         """Add what a name is, what is in proportion to it, and the generators known with them."""
         self.images[name] = image
-        for tied in (w for w, (other, _) in self.ties.items() if other == name):
-            self.images[tied] = image * image.field.embed(self.ties[tied][1])
+        for tied, factor in self._tied(name):
+            self.images[tied] = image * image.field.embed(factor)
         self.grow(self.p.field, self.p.field.names)
+
+    def _tied(self, name: str) -> Iterator[tuple[str, RationalFunction]]:
+        """Yield what is in proportion to a weight, with the factor."""
+        yield from ((w, factor) for w, (other, factor) in self.ties.items() if other == name)
 
     def _solve(self, symbol: Symbol, law: LogFunction) -> bool:
         """Solve law = value for the one name in it that is not known; True if that was done."""
@@ -319,9 +321,8 @@ class _Solving(_Growing):
         wider = field.extended(("_x",))
         known = [wider.embed(field.embed(self.images.get(n, field.zero))) for n in f.field.names]
         known[f.field.positions[name]] = wider.gens[0]
-        for tied in (w for w, (other, _) in self.ties.items() if other == name):
-            factor = wider.embed(field.embed(self.ties[tied][1]))
-            known[f.field.positions[tied]] = factor * wider.gens[0]
+        for tied, factor in self._tied(name):
+            known[f.field.positions[tied]] = wider.embed(field.embed(factor)) * wider.gens[0]
         equation = (f.compose(known, wider) - wider.embed(field.embed(value))).numerator
         parts = {n: reindexed(c, field.ring) for n, c in by_powers(equation, 0).items()}
         if len(parts) != 2:
@@ -383,6 +384,6 @@ class _Solving(_Growing):
             return root * (sign * self.start.sign(root))
         roots = frozenset({*self.tower.field.names} - before)
         self.crossing |= roots if crossing else frozenset()
-        tied = (w for w, (other, _) in self.ties.items() if other == name)
-        self.either |= {} if crossing else dict.fromkeys((name, *tied), roots)
+        alike = (name, *(w for w, _ in self._tied(name)))
+        self.either |= {} if crossing else dict.fromkeys(alike, roots)
         return root
