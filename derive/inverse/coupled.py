@@ -33,9 +33,9 @@ from derive.inverse.candidates import candidates
 from derive.inverse.design import FlatMap, FlatOnly, accepted
 from derive.inverse.flatness import HessianMetric
 from derive.inverse.line_element import LineElement, W, tidy
-from derive.inverse.term import CoupledTerm
+from derive.inverse.term import CoupledTerm, SeparableTerm
 from derive.language import from_sympy, to_sympy
-from derive.language.tree import Tree, substituted
+from derive.language.tree import Tree, names, substituted
 from derive.verdict import Finding, Identity, Verdict
 
 CANDIDATES = 12
@@ -49,19 +49,19 @@ class LinearChange:
     """beta = B u, in which Q is a sum: each beta in u, and the term of each u."""
 
     betas: tuple[tuple[str, Expr], ...]
-    terms: tuple[Expr, ...]
+    terms: tuple[SeparableTerm, ...]
 
 
-def linear_change(metric: HessianMetric, names: Sequence[str]) -> LinearChange | None:
-    """Return coordinates u_k, of these names, in which Q is a sum, where constant ones are found.
+def linear_change(metric: HessianMetric) -> LinearChange | None:
+    """Return coordinates u_k in which Q is a sum, where constant ones are found.
 
     Accepted where the second derivatives of the sum are those of Q, exactly.
     """
-    term = metric.term
-    columns = _common_eigenvectors(metric)
+    term, columns = metric.term, _common_eigenvectors(metric)
     if columns is None:
         return None
-    u = sympy.symbols(list(names), real=True)
+    own = [f"u{n}" for n in term.numbers]
+    u = sympy.symbols(own, real=True)
     B = sympy.Matrix(columns).T
     at = [metric.point[name] for name in term.variables]
     origin = B.inv() * sympy.Matrix(at)
@@ -75,13 +75,17 @@ def linear_change(metric: HessianMetric, names: Sequence[str]) -> LinearChange |
     try:
         inner = dict(zip(term.variables, map(from_sympy, betas), strict=True))
         whole = substituted(term.tree, inner), from_sympy(sympy.Add(*terms))
-        sides = build_elements(whole, names, term.parameters, term.positive)
+        sides = build_elements(whole, own, term.parameters, term.positive)
         H, of_sum = (_second_derivatives(x, len(u)) for x in sides)
         if any(not (a - b).is_zero() for a, b in zip(H, of_sum, strict=True)):
             return None
     except (DeriveError, ArithmeticError):
         return None
-    return LinearChange(tuple(zip(term.variables, betas, strict=True)), tuple(terms))
+    parts = (
+        SeparableTerm(tree, name, term.positive & {*names((tree,))}, None, n)
+        for tree, name, n in zip(map(from_sympy, terms), own, term.numbers, strict=True)
+    )
+    return LinearChange(tuple(zip(term.variables, betas, strict=True)), tuple(parts))
 
 
 def _common_eigenvectors(metric: HessianMetric) -> list[list[Fraction]] | None:

@@ -144,7 +144,7 @@ class InverseDesign(Claims, Printable):
         found: dict[str, Tree | None] = {}
         for c in self.coordinates:
             own = c.outputs if isinstance(c, FlatMap) else (getattr(c, "output", None),)
-            found |= dict(itertools.zip_longest(c.term.variable.split(", "), own))
+            found |= dict(itertools.zip_longest(c.term.coordinates, own))
         for beta, sum_ in self.change:
             parts = {x: found[x.name] for x in sum_.free_symbols}
             known = {x: to_sympy(tree) for x, tree in parts.items() if tree is not None}
@@ -209,7 +209,7 @@ def _(c: FlatOnly) -> Iterator[Statement | Open]:
 
 @claims.register
 def _(c: FlatMap) -> Iterator[Statement | Open]:
-    betas = [Symbol(name) for name in c.term.variable.split(", ")]
+    betas = map(Symbol, c.term.coordinates)
     at = each("`{0} = {1}`", ((Symbol(w), x) for w, x in c.point))
     rows = tuple(zip(betas, c.outputs, strict=True))
     yield Statement(

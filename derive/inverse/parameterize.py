@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import sympy
@@ -17,7 +17,7 @@ from sympy import Expr
 from derive.errors import InputError
 from derive.inverse.acceptance import accepts
 from derive.inverse.candidates import candidates
-from derive.inverse.coupled import in_the_plane, linear_change
+from derive.inverse.coupled import LinearChange, in_the_plane, linear_change
 from derive.inverse.design import (
     Coordinate,
     FlatMap,
@@ -40,15 +40,6 @@ from derive.verdict import Finding, Identity, Verdict
 
 CANDIDATES = 24
 """How many are tried for one coordinate."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """Terms in coordinates in which a coupled term is their sum, and the betas in these."""
-
-    terms: tuple[SeparableTerm, ...]
-    betas: tuple[tuple[str, Expr], ...]
-
 
 Written: TypeAlias = str | Expr | Tree
 """An expression as users give it."""
@@ -98,7 +89,7 @@ def parameterize(
     while waiting:
         term = waiting.pop()
         coordinate = _coordinate(term, target)
-        if isinstance(coordinate, Change):
+        if isinstance(coordinate, LinearChange):
             change += coordinate.betas
             waiting += reversed(coordinate.terms)
             continue
@@ -171,19 +162,15 @@ def _coupled_term(
     return term
 
 
-def _coupled(term: CoupledTerm, target: Expr | None) -> Coordinate | Change:
+def _coupled(term: CoupledTerm, target: Expr | None) -> Coordinate | LinearChange:
     """Return what is found for one term in several variables, or others in which it is a sum."""
     metric = hessian_metric(term)
     if metric is None or not metric.positive:
         return Coordinate(term, not_convex(metric), None)
     if metric.flatness.verdict is not Verdict.PROVED:
         return Coordinate(term, metric.flatness, None)
-    if change := linear_change(metric, [f"u{n}" for n in term.numbers]):
-        trees = zip(term.numbers, map(from_sympy, change.terms), strict=True)
-        parts = (
-            SeparableTerm(q, f"u{n}", term.positive & {*names((q,))}, None, n) for n, q in trees
-        )
-        return Change(tuple(parts), change.betas)
+    if change := linear_change(metric):
+        return change
     return in_the_plane(metric, target) or FlatOnly(
         term,
         Finding(Verdict.UNDECIDED, "no closed form of `F` was found", metric.flatness.evidence),
@@ -192,7 +179,7 @@ def _coupled(term: CoupledTerm, target: Expr | None) -> Coordinate | Change:
     )
 
 
-def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate | Change:
+def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate | LinearChange:
     """Return what is found for one term, with K Q'' = *target* where that is given."""
     if isinstance(term, CoupledTerm):
         return _coupled(term, target)

@@ -46,6 +46,11 @@ class SeparableTerm:
     suffix: str = ""
 
     @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The coordinates of beta that it is a function of."""
+        return (self.variable,)
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """The other names."""
         found = names((self.tree, self.start or self.tree))
@@ -79,6 +84,11 @@ class CoupledTerm(SeparableTerm):
     """A term of the potential in several variables; its *variable* is all their names."""
 
     variables: tuple[str, ...] = ()
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The coordinates of beta that it is a function of."""
+        return self.variables
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -124,12 +124,13 @@ def test_q_is_along_a_function_of_the_weights_where_no_root_has_a_branch():
     d, piece = derived(Row("(a*b)**2 + a*b"))
     assert (piece.kind, piece.in_weights) == ("parametric", "(a + b)**2")
     assert [str(c) for c in piece.assumptions] == ["a_0 + b_0 != 0"]
-    G, c, A = 0.25, 0.5**2 - 0.25**2, piece.curve.parameter
-    there = 2 * G + mpmath.sqrt(4 * G**2 + c**2)
-    assert abs(number(written_out(piece.curve.beta, (), piece.constants), AT | {str(A): there}) - (
-        G + G**2
-    )) < 1e-12  # fmt: skip
-    slope = number(written_out(piece.gradient[0], (), piece.constants), AT | {str(A): there})
+    G, c = 0.25, 0.5**2 - 0.25**2
+    at = AT | {str(piece.curve.parameter): 2 * G + mpmath.sqrt(4 * G**2 + c**2)}
+    beta, slope = (
+        number(written_out(e, (), piece.constants), at)
+        for e in (piece.curve.beta, piece.gradient[0])
+    )
+    assert abs(beta - (G + G**2)) < 1e-12
     mu = mpmath.quad(lambda x: 1 / ((1 + 2 * x) * mpmath.sqrt(4 * x**2 + c**2)), [0.125, G])
     assert abs(slope - float(mu)) < 1e-12
     assert crosscheck(d, digits=15).passed
