@@ -49,11 +49,11 @@ class Design:
 
     def columns(self, chosen: Array) -> Array:
         """Return some of the columns of X as an array (m, k)."""
-        return np.asarray(self.dense()[:, chosen])
+        return np.stack([self.adjoint(row)[chosen] for row in np.eye(self.shape[0])])
 
     def dense(self) -> Array:
         """Return X as an array (m, d)."""
-        return np.stack([self.adjoint(row) for row in np.eye(self.shape[0])])
+        return self.columns(np.arange(self.shape[1]))
 
 
 class Dense(Design):
