@@ -197,9 +197,11 @@ def _read_rates(rates: Mapping[str, object], weights: tuple[str, ...]) -> dict[s
 
 
 def _joined(node: Tree, parts: list[Tree]) -> Tree:
-    """Return a real power of the root of a sum as a real power of the sum: norm(v)**k."""
+    """Return a power of the root of a sum as a power of the sum: norm(v)**k, sqrt(norm(v))."""
     node = with_parts(node, parts)
     match node:
         case RealPower(Power(Name() as base, q), exponent):
             return RealPower(base, Operation("*", Number(q), exponent))
+        case Power(Power(Name() as base, q), e) if q.denominator % 2 == 0:
+            return Power(base, q * e)
     return node

@@ -24,6 +24,9 @@ MODELS = [
     ("exp(v)/(1 + sum(exp(v)))", "v"),
     ("v/(1 + sum(v**2))", "v"),
     ("exp(v)*(1 + sum(v))", "v"),
+    ("exp(v)*exp(sum(v))", "v"),
+    ("exp(v)/(1 + sum(v)**2)", "v"),
+    ("gam*sqrt(v)/sqrt(norm(v))", "v"),
 ]
 
 
@@ -74,6 +77,28 @@ def test_forgeries_are_refused(what, path, value, words):
     assert part.get(path[-1]) != value
     part[path[-1]] = value
     assert_rejected(record, words)
+
+
+def test_an_integral_without_ends_has_the_slope_of_its_integrand():
+    text = json.dumps(record_of("exp(v)/(1 + sum(v)**2)"))
+    integral = "Integral(2*S1/(S1**2 - 2*S1*n + 1), S1)"
+    assert integral in text
+    for other in (integral.replace("2*S1/", "3*S1/"), integral.replace("1)", "v_i)")):
+        assert_rejected(json.loads(text.replace(integral, other)))
+
+
+def test_exponentials_are_products_by_sums_of_exponents_alone():
+    record = record_of("exp(v)*exp(sum(v))")
+    parts = next(x for x in record["certificate"]["definitions"] if "from" in x)["from"]
+    parts[0][1] = str(int(parts[0][1]) + 1)
+    assert_rejected(record, "is not shown to be")
+
+
+@pytest.mark.parametrize("norm", ["norm(v, 3)**k", "sqrt(norm(v), 3)", "norm(v, 3)"])
+def test_a_norm_is_of_one_function(norm):
+    record = record_of("gam*v**k/norm(v)**k")
+    record["parameterization"]["output"] = f"gam*v**k/{norm}"
+    assert_rejected(record)
 
 
 def test_a_sum_of_itself_is_refused():

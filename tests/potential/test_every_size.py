@@ -25,6 +25,8 @@ PROVED = [
     ("gam*v/norm(v)", "v", "sqrt(2)*sqrt(pi)*c*erfi(sqrt(2)*s/(2*sqrt(c)))/2"),
     ("gam*v**3/norm(v)**3", "v", "-sqrt(6)*sqrt(pi)*erf(sqrt(6)*s/(2*sqrt(c)))/18"),
     ("gam*v/norm(v)**2", "v", "(s*sqrt(s**2 + 1)/2 + asinh(s)/2)/sqrt(c)"),
+    ("gam*v**3/norm(v)**2", "v", "Integral(-2*sqrt(2)/(3*(c + sqrt(c**2 + 4*s**2))**(3/2)), s)"),
+    ("v*norm(v)**(3/2)", "v", "25*s**(29/25)/29"),
     ("gam*v**3/norm(v)**4", "v", "-c**(3/2)*s/(3*sqrt(s**2 + 1))"),
     ("exp(v)/(1 + sum(exp(v)))", "v", "-G*(n - n*log(G) + sum(log(beta_i)))"),
     ("v**p/(1 + sum(v**p))", "v", "G**(1 - 2/p)*sum(beta_i**(2/p))/(4 - 2*p)"),
@@ -102,6 +104,7 @@ FLOWS = [
     ("gam*v/norm(v)", "v", {"rates": {"v": "2", "gam": "3"}}),
     ("gam*v**3/norm(v)**2", "v", {"rates": {"v": "2", "gam": "3"}}),
     ("gam**2*v/norm(v)**3", "v", {}),
+    ("v*norm(v)**(3/2)", "v", {}),
     ("gam*exp(v)*exp(-sum(v)/9)", "v", {}),
 ]
 

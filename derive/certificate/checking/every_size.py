@@ -20,13 +20,15 @@ they are coordinates of it, so y = grad Q. That is as long as g > 0 and nothing 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
 from derive.certificate.checking.function import Function, constant, not_zero
+from derive.certificate.checking.reading import Call
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, called, names_in, rational, require
+from derive.certificate.checking.text import JSON, called, names_in, rational, require, tree_of
 
 OVER_ALL = ("sum", "norm", "prod")
 ROOM = 40
@@ -79,8 +81,8 @@ class EverySize(Space):
         return rate
 
     def _build(self, node: ast.expr, depth: int) -> Function:
-        if isinstance(node, ast.Call) and called(node)[0] in OVER_ALL:
-            name, inner, alone = called(node)
+        name, inner, alone = called(node) if isinstance(node, ast.Call) else ("", node, True)
+        if name in OVER_ALL:
             require(alone, "a function has one argument")
             if name == "sum":
                 return self._total(inner)
@@ -89,10 +91,29 @@ class EverySize(Space):
                 return self.find("exp", total)
             return self._power_of_norm(inner, ast.Constant(1), depth)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            left = node.left
-            if isinstance(left, ast.Call) and called(left)[0] == "norm":
-                return self._power_of_norm(called(left)[1], node.right, depth)
+            base, power = node.left, node.right
+        elif name == "sqrt" and alone:
+            base, power = inner, ast.BinOp(ast.Constant(1), ast.Div(), ast.Constant(2))
+        else:
+            return super()._build(node, depth)
+        if isinstance(base, ast.Call) and called(base)[0] == "norm" and called(base)[2]:
+            return self._power_of_norm(called(base)[1], power, depth)
         return super()._build(node, depth)
+
+    def _call(self, node: ast.expr, depth: int) -> Call:
+        if isinstance(node, ast.Call) and called(node)[0] == "Integral" and len(node.args) == 2:
+            f, x = (ast.unparse(argument) for argument in node.args)
+            name = re.sub(rf"\b{x}\b", "_", f)
+            return Call(f"Integral({name}, _", self._build(node.args[1], depth), self.number(0))
+        return super()._call(node, depth)
+
+    def _integrand(self, text: str, upper: Function) -> Function:
+        """Return the derivative of an integral without ends, one of its values for all entries."""
+        node: Any = tree_of(text)
+        require(len(node.args) == 2, "an integral has no ends here")
+        f, x = map(ast.unparse, node.args)
+        require(names_in([f]) <= self.fixed | {x}, "an integrand is of x and of constants")
+        return self.read(f)
 
     def _power_of_norm(self, inner: ast.expr, power: ast.expr, depth: int) -> Function:
         """Return (sum of squares)**(power/2)."""

@@ -55,6 +55,21 @@ class Definitions:
         if text.startswith("cos("):
             self.name("sin" + text.removeprefix("cos"))
 
+    def name_exponentials(self, texts: Iterable[str]) -> None:
+        """Name exponentials as products of those of a basis of all integer sums of exponents."""
+        found = {text: self.space.call(text).argument for text in texts if not self.knows(text)}
+        if not found:
+            return
+        basis, sums = products.by_exponentials([*found.values()])
+        calls = [call_of(Call("exp", u, self.space.number(0)), products.text_of) for u in basis]
+        for call in calls:
+            self.name(call)
+        for text, row in zip(found, sums, strict=True):
+            if not self.knows(text):
+                parts = [[call, str(n)] for call, n in zip(calls, row, strict=True) if n]
+                product = "*".join(f"({call})**({n})" for call, n in parts)
+                self.define({"of": text, "is": product, "from": parts})
+
     def name_terms(self, text: str) -> None:
         """Name a call; for an exponential of a sum those of its terms."""
         kind, u, e, _ = self.space.call(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import lcm
 
 from derive.certificate.checking import check
@@ -137,17 +137,22 @@ class _Writer:
         trees = [*map(tree_of, [*texts, *self.said]), *map(tree_of, self.sums.values())]
         self._define_roots(found, [ast.unparse(tree) for tree in trees])
         field, third = self.entries.field_, self.model.entry("k")
-        for g in field.generators:
-            if g.kind != "parameter" and third not in repr(field.named(g.name)):
-                found.name(field.named(g.name).in_moduli())
-        for tree in trees:
-            for part in (tree, *_summed(tree)):
-                for e in "ijn":
-                    entry = self.model.entry(e)
-                    named = _Renamed(self.index, entry).visit(_Without().visit(_copied(part)))
-                    named = _Renamed(self.model.indexed, entry).visit(named)
-                    for call in calls_in([ast.unparse(named)]):
-                        found.name(call)
+        kept = (g for g in field.generators if g.kind != "parameter")
+        own = (text for g in kept if third not in (text := field.named(g.name).in_moduli()))
+        calls = [*own, *calls_in(self._at_entries(trees))]
+        exponentials = [x for x in calls if x.startswith("exp(")]
+        for call in calls:
+            if call in exponentials:
+                found.name_exponentials(x for x in exponentials if _readable(space, x))
+            found.name(call)
+
+    def _at_entries(self, trees: Iterable[ast.expr]) -> Iterator[str]:
+        """Yield texts, without sums, and what is summed in them at each entry."""
+        for part in (x for tree in trees for x in (tree, *_summed(tree))):
+            for e in "ijn":
+                entry = self.model.entry(e)
+                named = _Renamed(self.index, entry).visit(_Without().visit(_copied(part)))
+                yield ast.unparse(_Renamed(self.model.indexed, entry).visit(named))
 
     def _define_roots(self, found: Definitions, texts: list[str]) -> None:
         """Define the roots of a sum, where there are several, as powers of one root."""
@@ -162,6 +167,15 @@ class _Writer:
                 for call, n in used.items():
                     if not found.knows(call):
                         found.define({"of": call, "is": f"({root})**{lcm(*used.values()) // n}"})
+
+
+def _readable(space: EverySize, call: str) -> bool:
+    """Tell whether the names and calls in an argument are known."""
+    try:
+        space.call(call)
+    except Rejected:
+        return False
+    return True
 
 
 def _copied(node: ast.expr) -> ast.expr:

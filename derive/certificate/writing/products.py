@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import cast
 
 import sympy
-from flint import fmpz_mpoly
+from flint import fmpz_mat, fmpz_mpoly
 
 from derive.certificate.checking import reading
 from derive.certificate.checking.function import Function, constant, leading, remainder, root_of
@@ -69,6 +70,10 @@ def _in_power(node: ast.BinOp) -> Iterator[str]:
 
 def _in_integral(node: ast.Call) -> Iterator[str]:
     """Yield the calls in the ends of an integral, and in its integrand at the upper end."""
+    if len(node.args) == 2:  # without ends
+        yield from _calls(node.args[0])
+        yield ast.unparse(node)
+        return
     integrand, x, low, high = node.args
     yield from (call for end in (low, high) for call in _calls(end))
     f, name, upper = (ast.unparse(part) for part in (integrand, x, high))
@@ -166,6 +171,26 @@ def product_of_exponentials(space: Space, text: str) -> JSON:
             product = "*".join(f"({call})**({n})" for call, n in parts)
             return {"of": text, "is": product, "from": parts}
     return None
+
+
+def by_exponentials(exponents: Sequence[Function]) -> tuple[list[Function], list[list[int]]]:
+    """Return a basis of all integer sums of functions, and each as such a sum of the basis."""
+    below = functools.reduce(lambda a, b: a * b / a.gcd(b), (u.bottom for u in exponents))
+    rows = [(u.top * (below / u.bottom)).to_dict() for u in exponents]
+    monomials = sorted({m for row in rows for m in row}, reverse=True)
+    table = fmpz_mat([[row.get(m, 0) for m in monomials] for row in rows])
+    echelon = [row for row in table.hnf().tolist() if any(row)]
+    sums = list[list[int]]()
+    for rest in table.tolist():
+        sums.append([])
+        for row in echelon:
+            at = next(k for k, x in enumerate(row) if x)
+            n = int(rest[at] / row[at])
+            sums[-1].append(n)
+            rest = [x - n * y for x, y in zip(rest, row, strict=True)]
+    ring, context = exponents[0].ring, below.context()
+    tops = (context.from_dict(dict(zip(monomials, row, strict=True))) for row in echelon)
+    return [ring.of(top) / ring.of(below) for top in tops], sums
 
 
 def _without_roots(space: Space, f: Function) -> Function:

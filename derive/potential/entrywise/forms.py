@@ -73,6 +73,8 @@ def _one_exponential(x: Expr) -> Expr:
 def antiderivative(function: Expr, x: Symbol, positive: tuple[str, ...]) -> Expr:
     """Return an integral that is proposed, and whose derivative is proved, else it as it is."""
     gaussian = _gaussian(function, x)
+    if gaussian is None and _has_power(function, x):
+        return sympy.Integral(function, x)
     proposed = manualintegrate(function, x) if gaussian is None else gaussian
     left = proposed.has(sympy.Integral, sympy.Piecewise)
     if not left and same(sympy.diff(proposed, x), function, positive, x):
@@ -83,6 +85,12 @@ def antiderivative(function: Expr, x: Symbol, positive: tuple[str, ...]) -> Expr
 def _of_any_sign(part: Expr) -> bool:
     """Tell whether a part is a logarithm whose argument may be negative."""
     return isinstance(part, sympy.log) and not part.args[0].is_positive
+
+
+def _has_power(function: Expr, x: Symbol) -> bool:
+    """Tell whether there is a power of a sum with names in its exponent, which is searched long."""
+    powers = (e.as_base_exp() for e in function.atoms(sympy.Pow))
+    return any(b.has(x) and not b.is_polynomial(x) and e.free_symbols for b, e in powers)
 
 
 def _gaussian(function: Expr, x: Symbol) -> Expr | None:
@@ -121,7 +129,7 @@ class EntrywisePotential:
     slope: Expr | None = None
     follows: tuple[Expr, ...] = ()
 
-    @property
+    @cached_property
     def value(self) -> Expr:
         """Q in beta_i and what the rows define, up to its linear part and a constant."""
         if self.slope is None:
@@ -404,13 +412,15 @@ class _Builder:
         return self.radial(sympy.S.Zero, at.over(sympy.log(at.beta)), s, slope)
 
     def radial(self, head: Expr, of_beta: Expr, s: Expr, slope: Expr) -> EntrywisePotential:
-        """Return head + q(s); q'(s) in s where s is a power of the clock, or linear in it."""
+        """Return head + q(s); q'(s) in s where s is a power of the clock, or a root of it."""
         at, x = self.at, self.at.symbols[self.dual.variable]
         rows: Rows = () if self.law is None else ((at.c, self.law),)
+        law, positive = at.c, at.positive
         if self.dual.clock == "sum" and self.dual.entries.model.scalars:
             z, (of_sum, of_weight) = self.dual.entries.model.scalars[0], self.exchanged
             square = sympy.factor((of_sum - at.c) * at.symbols[z] ** 2 / of_weight)
             s, slope = (e.subs(at.symbols[z], sympy.sqrt(square)) for e in (s, slope))
+            law, positive = of_sum - of_weight, (*positive, z)  # as g > 0 is of |z| alone
         elif self.law is not None:
             s, slope = s.subs(at.S, at.c), slope.subs(at.S, at.c)
         for image in _inverses(s, x, at.s):
@@ -419,8 +429,8 @@ class _Builder:
             proposed = sympy.expand_log(proposed, force=True)
             n = 2 if _is_root(s) else 1
             there = sympy.cancel(s**n).subs(x, image)
-            inverse = same(there, at.s**n, at.positive, at.s)
-            if inverse and same(_cancelled(proposed.subs(at.s, s)), slope, at.positive, x):
+            again, own = (e.subs(at.c, law) for e in (_cancelled(proposed.subs(at.s, s)), slope))
+            if same(there, at.s**n, at.positive, at.s) and same(again, own, positive, x):
                 return self.of(head, rows, s=of_beta, slope=proposed)
         return self.of(head, (*rows, (s, at.s)), s=of_beta, slope=slope, follows=(x,))
 
@@ -442,7 +452,7 @@ def _is_root(s: Expr) -> bool:
 def _inverses(s: Expr, x: Symbol, value: Symbol) -> Iterator[Expr]:
     """Yield what x may be where s(x) is the value.
 
-    That is for s a power of x, or linear in it, or s^2 a quotient of linear functions of x.
+    That is for s a power of x, or linear in it, or s^2 a quotient of which x solves a quadratic.
     """
     slope = sympy.simplify(sympy.diff(s, x))
     power = sympy.simplify(x * slope / s)
@@ -454,8 +464,12 @@ def _inverses(s: Expr, x: Symbol, value: Symbol) -> Iterator[Expr]:
     top, bottom = sympy.fraction(sympy.cancel(s**2))
     if top.is_polynomial(x) and bottom.is_polynomial(x):
         equation = sympy.Poly(top - value**2 * bottom, x)
+        a, b, c = (equation.nth(k) for k in (2, 1, 0))
         if equation.degree() == 1:
-            yield sympy.factor(-equation.nth(0) / equation.nth(1))
+            yield sympy.factor(-c / b)
+        if equation.degree() == 2:
+            roots = (sign * sympy.sqrt(b**2 - 4 * a * c) for sign in (1, -1))
+            yield from (sympy.factor((root - b) / (2 * a)) for root in roots)
 
 
 def find_entrywise_potential(dual: EntrywiseDual) -> EntrywisePotential:
