@@ -208,6 +208,9 @@ def test_a_notebook_lists_numbers():
     )
     for result, row in results:
         assert row in result._repr_html_(), result._repr_html_()
+        latex = result._repr_latex_()
+        assert latex.startswith(r"$\begin{array}{ll} \verb|")
+        assert all(word in latex for word in re.sub("<.*?>", " ", row).split())
 
 
 def test_vectors_copies_and_doubles_are_pickled():

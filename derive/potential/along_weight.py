@@ -96,9 +96,10 @@ class Substituted(Coordinate):
 
     def start(self, element: RationalFunction) -> RationalFunction:
         """Return the value of a function of x at the start."""
-        rest = self.leaf.field.gens[1 + len(self.leaf.constants) :]
-        start = rest[: len(element.field.gens) - len(self.known)]
-        return self.leaf.start(element.compose((*self.known, *start), self.leaf.field))
+        field, names = self.leaf.field, element.field.names[len(self.known) :]
+        # The start of weights of other blocks is in no function of these.
+        start = (field.named(n) if n in field.positions else field.zero for n in names)
+        return self.leaf.start(element.compose((*self.known, *start), field))
 
 
 class _Call:

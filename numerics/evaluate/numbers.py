@@ -32,12 +32,20 @@ class Listed:
 
     __slots__ = ()
 
-    def _repr_html_(self) -> str:
-        """Return a row for each field that ``repr`` has, in a line."""
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return each field that ``repr`` has, with its value in a line."""
         names = [f.name for f in dataclasses.fields(self) if f.repr]  # type: ignore[arg-type]
-        texts = ((name, textwrap.shorten(str(getattr(self, name)), 200)) for name in names)
-        rows = (f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in texts)
+        return [(name, textwrap.shorten(str(getattr(self, name)), 200)) for name in names]
+
+    def _repr_html_(self) -> str:
+        """Return a row for each field."""
+        rows = (f"<tr><th>{n}</th><td>{html.escape(x)}</td></tr>" for n, x in self._rows())
         return f"<table><caption>{type(self).__name__}</caption>{''.join(rows)}</table>"
+
+    def _repr_latex_(self) -> str:
+        """Return the same in LaTeX."""
+        cells = (rf"\verb|{n}| & \verb|{x.replace('|', '/')}|" for n, x in self._rows())
+        return r"$\begin{array}{ll} " + r" \\ ".join(cells) + r" \end{array}$"
 
 
 Real: TypeAlias = Any

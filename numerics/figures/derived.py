@@ -114,7 +114,8 @@ class PotentialDisplay(Display):
         followed = of is not None and any(map(follows_flow, of.potential.pieces))
         if axes == 1 and not followed:  # which takes its time
             inside = x[np.isfinite(value)]
-            x, value = _along_curve(lambda x: np.asarray(q.bregman(x[:, None], beta0)), inside)
+            even = np.linspace(inside[0], inside[-1], points)
+            x, value = _along_curve(lambda x: np.asarray(q.bregman(x[:, None], beta0)), even)
         shown = cls(*_LABELS[axes], start=dict(start), beta0=beta0, x=x, value=value)
         shown.add("", x, value if axes == 1 else x, of=of)
         shown.series[0].value = None if axes == 1 else value
@@ -152,7 +153,8 @@ def at_plain_start(
 ) -> tuple[dict[str, Any], PotentialAtStart]:
     """Return the numbers that are given and plain ones for others, and Q there.
 
-    These are 1, or else 1, 1/2, ..., or else 1, 2, ... for start symbols, and 3 for parameters.
+    Start symbols are 1, or else 1, 1/2, ..., or else 1, 2, ..., or else 1/2, 1/3, ..., and
+    parameters 3.
     InputError where Q is derived for none of them, or a name is no start symbol.
     """
     p = potential.parameterization
@@ -163,8 +165,8 @@ def at_plain_start(
     vectors = {f"{vector.name}_0": (1, 0) for vector in p.vectors}
     fixed = {**dict.fromkeys(p.parameters, Fraction(3)), **vectors, **given}
     free = [name for name in p.start_symbols if name not in {f"{v.norm}_0" for v in p.vectors}]
-    for power in (0, -1, 1):
-        start = {name: Fraction(k) ** power for k, name in enumerate(free, 1)} | fixed
+    for power, first in ((0, 1), (-1, 1), (1, 1), (-1, 2)):
+        start = {name: Fraction(k) ** power for k, name in enumerate(free, first)} | fixed
         try:
             return start, potential.numeric(start)  # type: ignore[return-value]
         except InputError as error:

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 import sympy
 from mpmath import mp, mpf
@@ -145,6 +146,16 @@ def test_integrands_that_are_rational_in_an_exponential_are_integrated(output):
     assert (piece.kind, piece.integrand.left) == ("quadrature", "conjugate")
     follow(piece, output, {"a": "1/2", "b": "-1"})
     assert not check_text(certified_once(output)).open
+
+
+def test_an_antiderivative_knows_no_weights_of_other_blocks():
+    alone = derive("exp(w) - w").potential.numeric({"w_0": "1/2"})
+    start = {"u_0": 1, "v_0": "1/2", "w_0": "1/2"}
+    beside = derive(["u*v", "exp(w) - w"]).potential.numeric(start)
+    for b in (1.1, 1.3, 4.0):
+        assert beside.gradient([2.0, b])[1] == pytest.approx(alone.gradient([b])[0], rel=1e-12)
+        rise = np.subtract(alone([b]), alone([1.2]))
+        assert beside([0.5, b]) - beside([0.5, 1.2]) == pytest.approx(rise, rel=1e-12)
 
 
 def test_a_wrong_antiderivative_is_not_printed(monkeypatch):

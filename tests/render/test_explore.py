@@ -78,8 +78,8 @@ def test_a_page_is_one_file_with_the_theorem(name):
 
 
 def test_what_is_not_drawn_is_refused_in_one_line(tmp_path):
-    done = run("explore", "g*u/norm(u)", "--vector", "u", "-o", str(tmp_path / "page.html"))
-    line = "derive: Q has no JavaScript form: erfi is not known there\n"
+    done = run("explore", "exp(s)*w1", "exp(s)*w2", "-o", str(tmp_path / "page.html"))
+    line = "derive: no module is written: Q is a formula in the weights, and none in beta\n"
     assert (done.returncode, done.stderr) == (3, line)
     assert not list(tmp_path.iterdir())
     with pytest.raises(NumericalError, match="steepest descent does not"):
@@ -97,6 +97,15 @@ def test_a_page_of_no_q_begins_at_the_witness():
     given = json.loads(re.search(r'id="given">(.*?)</script>', d.explore().text)[1])
     assert given["values"] == {"a_0": 1, "b_0": 2, "c_0": 3, "d_0": 1}
     assert given["modes"] == ["none"]
+
+
+@pytest.mark.parametrize(("name", "limits"), [("tied pair", 2), ("neuron", 0)])
+def test_what_the_scale_of_the_start_does_is_a_theorem_on_the_page(name, limits):
+    outputs, options, *_ = MODELS[name]
+    page = derive_once(outputs, **options).explore().text
+    assert page.count("<h2>Theorem (Implicit regularizer") == 1
+    assert page.count("<h2>Theorem (Limit") == limits
+    assert page.count("Rich regime: the limit is an") == limits / 2
 
 
 def test_undecided_is_not_drawn(monkeypatch):
@@ -374,6 +383,26 @@ def test_f_is_drawn_on_the_leaf(show):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("alpha", ["1", "0.01"])
+def test_curves_are_where_their_numbers_are(show, alpha):
+    outputs, options, *_ = MODELS["tied pair"]
+    page = show(derive_once(outputs, **options))
+    page.fill("#number-alpha", alpha)
+    settle(page)
+    for name in ("Q", "gradient", "K", "F"):
+        lines = page.evaluate(
+            f"d3.selectAll('#curve-{name} path.curve').nodes()"
+            ".map((x) => [x.__data__, x.getAttribute('d')])"
+        )
+        points = np.concatenate([data for data, _ in lines])
+        drawn = np.concatenate([re.findall(r"[ML](.*?),([^ML]*)", d) for _, d in lines])
+        for number, place in zip(points.T, drawn.astype(float).T, strict=True):
+            slope, height = np.polyfit(number, place, 1)
+            assert place == pytest.approx(slope * number + height, abs=0.01), name
+        assert 8 <= drawn.astype(float)[:, 1].min() <= drawn.astype(float)[:, 1].max() <= 108
+
+
+@pytest.mark.browser
 def test_handles_are_dragged_and_moved_by_keys(show):
     outputs, options, *_ = MODELS["tied pair"]
     page = show(derive_once(outputs, **options))
@@ -450,6 +479,19 @@ def test_two_ways_to_one_beta_end_at_different_weights(show):
 
 
 @pytest.mark.browser
+def test_ways_that_leave_the_domain_are_shorter_at_first(show):
+    page = show(derive_once(["x*y", "x + y**2"]))
+    assert page.text_content("#message") == ""
+    assert float(page.input_value("#size")) < 1
+    assert number(page, "together")[0] < 1e-7
+    assert np.abs(number(page, "first") - number(page, "second")).max() > 1e-3
+    page.fill("#size", "2")
+    settle(page)
+    assert "make it shorter" in page.text_content("#message")
+    assert not page.locator("#plane").is_visible()
+
+
+@pytest.mark.browser
 def test_where_the_weights_come_back_what_steered_them_differs(show):
     page = show(derive_entry(find("convolution-two-frequencies")))
     assert number(page, "apart")[0] < 1e-7
@@ -459,12 +501,8 @@ def test_where_the_weights_come_back_what_steered_them_differs(show):
 @pytest.mark.browser
 @pytest.mark.slow
 def test_all_models_of_the_catalogue_meet_their_minimiser(show):
-    drawn = 0
     for entry in GIVEN_SIZE:
-        try:
-            page = show(derive_entry(entry))
-        except NumericalError:
-            continue
+        page = show(derive_entry(entry))
         assert page.text_content("#message") == "", entry.id
         if page.locator("#distance").count():
             assert float(page.text_content("#distance")) < 1e-6, entry.id
@@ -474,9 +512,7 @@ def test_all_models_of_the_catalogue_meet_their_minimiser(show):
             assert page.text_content("#message") == "", entry.id
             assert float(page.text_content("#unequal")) < 1e-6, entry.id
         assert len(page.content().encode()) < 700_000, entry.id
-        drawn += 1
         page.close()
-    assert drawn > 25
 
 
 @pytest.mark.browser

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -133,6 +134,16 @@ def test_roots_are_those_of_the_polynomial(tmp_path):
         assert roots == pytest.approx(row, rel=1e-6)
         if len(row) == 2:
             assert roots == pytest.approx(row, rel=1e-14)
+
+
+@needs_node
+def test_the_imaginary_error_function_is_that_of_mpmath():
+    points = [0, 1e-300, 0.3, -1, 3, -7.5, 26]
+    program = f"{FORMS}\nconsole.log(JSON.stringify([...{points}, 27, NaN].map(_erfi)))"
+    done = subprocess.run([NODE, "-e", program], capture_output=True, text=True, check=True)
+    *found, infinite, none = json.loads(done.stdout)
+    assert found == pytest.approx([float(mpmath.erfi(x)) for x in points], rel=1e-14)
+    assert (infinite, none) == (None, None)
 
 
 @needs_node

@@ -191,19 +191,7 @@ export function widest(phi, rows) {
   return point((low + high) / 2);
 }
 
-/** Return d-1 orthonormal vectors across x, by Gram and Schmidt. */
-function across(x) {
-  const basis = [x.map((v) => v / norm(x))];
-  const units = x.map((_, i) => x.map((_, j) => (i === j ? 1 : 0)));
-  units.sort((a, b) => Math.abs(dot(a, x)) - Math.abs(dot(b, x)));
-  for (const unit of units.slice(0, -1)) {
-    const rest = basis.reduce((v, b) => add(v, -dot(v, b), b), unit);
-    basis.push(rest.map((v) => v / norm(rest)));
-  }
-  return basis.slice(1);
-}
-
-/** Solve a symmetric positive definite system by elimination. */
+/** Solve a linear system by elimination: with a positive definite matrix, alone or with its border. */
 function solve(matrix, right) {
   const rows = matrix.map((row, i) => [...row, right[i]]), n = right.length;
   for (let k = 0; k < n; k++) {
@@ -218,48 +206,36 @@ function solve(matrix, right) {
 
 /** Return a point with x . beta = y in the domain, by the nearest one and others on the line. */
 function feasible(m, c, x, y, near) {
-  const closest = add(near, (y - dot(x, near)) / dot(x, x), x);
-  if (m.inside(closest, c)) return closest;
-  const reach = 1 + norm(closest) + norm(near);
-  for (let n = 1; n <= 400; n++) {
-    for (const along of across(x)) {
-      for (const sign of [1, -1]) {
-        const beta = add(closest, (sign * n * reach) / 100, along);
-        if (m.inside(beta, c)) return beta;
-      }
-    }
+  const project = (b, height) => add(b, (height - dot(x, b)) / dot(x, x), x);
+  const closest = project(near, y), reach = 1 + norm(closest) + norm(near);
+  const ways = x.map((_, i) => project(x.map((_, j) => (i === j ? 1 : 0)), 0));
+  const far = (n) => ways.flatMap((way) => [n, -n].map((t) => add(closest, (t * reach) / 100, way)));
+  for (let n = 0; n <= 400; n++) {
+    const found = far(n).find((beta) => m.inside(beta, c));
+    if (found) return found;
   }
   return null;
 }
 
 /** Return the minimiser of Q among the beta with x . beta = y, by damped Newton's steps.
  *
- * Q is convex: a step is shortened until Q falls and its slope along the step is no larger.
+ * A step s and a multiplier n solve H s + n x = -grad Q, x . s = 0. Q is convex: a step is shortened
+ * until the slope of Q + n x . beta along it is smaller. Beyond a wall the slope is NaN, and it is shortened, too.
  */
 export function minimise(m, c, x, y) {
-  let beta = feasible(m, c, x, y, m.F(m.start(c), c));
-  if (beta === null) return {beta: null, steps: 0, converged: false};
-  const basis = across(x);
-  const slopes = (b) => basis.map((n) => dot(m.gradient(b, c), n));
-  for (let steps = 1; steps <= 300; steps++) {
-    const fall = slopes(beta), H = m.hessian(beta, c);
-    const curved = basis.map((n) => H.map((row) => dot(row, n)));
-    const second = curved.map((row) => basis.map((n) => dot(row, n)));
-    const z = solve(second, fall.map((s) => -s));
-    const step = basis.reduce((v, n, k) => add(v, z[k], n), beta.map(() => 0));
-    const slope = dot(fall, z);
-    if (!(slope < 0)) return {beta, steps, converged: norm(fall) < 1e-9};
+  let beta = feasible(m, c, x, y, m.F(m.start(c), c)), steps = 0;
+  if (beta === null) return {beta, steps, converged: false};
+  for (;;) {
+    const slopes = m.gradient(beta, c), rows = m.hessian(beta, c).map((row, i) => [...row, x[i]]);
+    const solved = solve([...rows, [...x, 0]], [...slopes.map((s) => -s), 0]), step = solved.slice(0, -1);
+    const along = (t) => dot(add(m.gradient(add(beta, t, step), c), solved.at(-1), x), step);
+    const size = norm(step) / (1 + norm(beta)), slope = along(0);
     let t = 1;
-    for (; t > 1e-12; t /= 2) {
-      const next = add(beta, t, step);
-      // Beyond a wall the slope is NaN, and the step is shortened, too.
-      if (Math.abs(dot(slopes(next), z)) <= Math.abs(slope) * (1 - t / 4)) break;
-    }
-    if (t <= 1e-12) return {beta, steps, converged: norm(step) < 1e-9 * (1 + norm(beta))};
+    while (t > 1e-12 && !(Math.abs(along(t)) <= Math.abs(slope) * (1 - t / 4))) t /= 2;
+    if (!(slope < 0) || t <= 1e-12 || ++steps === 300) return {beta, steps, converged: size < 1e-9};
     beta = add(beta, t, step);
-    if (norm(step) <= 1e-13 * (1 + norm(beta))) return {beta, steps, converged: true};
+    if (size <= 1e-13) return {beta, steps, converged: true};
   }
-  return {beta, steps: 300, converged: false};
 }
 
 /** Lift a path of beta, a list of corners, to the weights: w' = G^-1 J^T s by the steering

@@ -9,22 +9,25 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import combinations
 from pathlib import Path
+from string import Template
 
 from sympy import symbols
 
+from derive.comparison import SCALE
 from derive.components import in_components
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.folder import read_table
 from derive.language import to_text
+from derive.limits.find import regimes
 from derive.model.condition import AT_START, Condition
 from derive.potential.piece import of_the_flow, start_signs
-from derive.printable import renderer
+from derive.printable import Printable, renderer
 from derive.render.exports.printer import JAVASCRIPT
 from derive.render.exports.script import (
     FORMS,
@@ -46,10 +49,11 @@ from derive.separable.find import Margins, margins
 from derive.verdict import Verdict
 
 FOLDER = Path(__file__).parent
-D3, FLOW, SCRIPT, STYLE = (
+D3, FLOW, SCRIPT, STYLE, HTML = (
     (FOLDER / name).read_text(encoding="utf-8").strip()
-    for name in ("d3.min.js", "flow.js", "explore.js", "explore.css")
+    for name in ("d3.min.js", "flow.js", "explore.js", "explore.css", "explore.html")
 )
+BODY = Template(HTML)
 PLANE = symbols("beta1 beta2")
 LEAST, MOST = -4, 1
 """The decimal logarithms between which sliders of positive numbers go; their left end is 0."""
@@ -91,7 +95,7 @@ def _html(text: str) -> str:
         shape = DRAWN[found[1]].format(found[2])
         return f'<svg viewBox="0 0 24 16" aria-hidden="true">{shape}</svg>'
 
-    words = re.sub(r"\[(line|mark) ([\w ]+)\]", drawn, " ".join(text.split()))
+    words = re.sub(r"\[(line|mark) ([\w -]+)\]", drawn, " ".join(text.split()))
     return re.sub(r"\$([^$]*)\$", lambda found: mathml.inline(found[1]), words)
 
 
@@ -99,13 +103,6 @@ def _key(marks: Sequence[str]) -> str:
     """Return what the marks of a picture are."""
     entries = (f"<li>{_html(x)}</li>" for x in marks)
     return f'<ul class="key">{"".join(entries)}</ul>' if marks else ""
-
-
-def _curves(d: Derivation, mode: Mode) -> Mapping[str, str]:
-    """Return the small pictures: of several outputs the warp, where it varies."""
-    if mode.warp is None or d.of_coordinates:
-        return mode.curves
-    return mode.warp if d.warping.g is not None and d.warping.g.free_symbols else {}
 
 
 def render_explore(d: Derivation) -> str:
@@ -119,38 +116,30 @@ def render_explore(d: Derivation) -> str:
     refuted = d.verdict is Verdict.REFUTED
     functions = _functions(d)
     values, size = values_of(d), 2 if d.of_coordinates else len(d.beta)
-    separable = _separable(d)
-    records: dict[str, Derivation | Margins] = {"none" if refuted else "line": told}
-    if separable is not None:
-        records["points"] = separable
+    theorems = {"none" if refuted else "line": _theorems(told) + _limits(told)}
+    if (separable := _separable(d)) is not None:
+        theorems["points"] = _theorems(separable)
         functions.append(_horizon(separable))
-    shown = {name: MODES[name] for name in records}
+    shown = {name: MODES[name] for name in theorems}
     given = {
-        "modes": [*records],
+        "modes": [*shown],
         "copies": size if d.of_coordinates and not refuted else 1,
         "values": values,
         "outputs": [*map(_letter, range(size))],
     }
-    title = (
-        "Why gradient flow minimises no Q" if refuted else "Which solution gradient flow selects"
-    )
-    data = json.dumps(given).replace("<", "\\u003c")
-    theorems = (f'<div class="of-{name}">{_theorem(x)}</div>' for name, x in records.items())
-    body = "\n".join(
-        (
-            f'<h1>{title}</h1><p class="typed"><code>{escape(_model(told))}</code></p>',
-            badges(told),
-            '<div class="panes"><div>',
-            f"<noscript><p>The picture moves where JavaScript runs.</p>{picture(told)}</noscript>",
-            f'<div class="explore" hidden>{"".join(_explore(d, values, shown))}</div>',
-            NOTES["plane"] * (d != told) + NOTES["leaf"] * (ON_LEAF in functions),
-            "</div>",
-            f"<div>{''.join((*_numbers(d, shown), *theorems))}</div></div>",
-            f'<script type="application/json" id="given">{data}</script>',
-        )
+    what = "Why gradient flow minimises no Q" if refuted else "Which solution gradient flow selects"
+    body = BODY.substitute(
+        _parts(d, values, shown),
+        title=what,
+        model=escape(_model(told)),
+        badges=badges(told),
+        picture=picture(told),
+        notes=NOTES["plane"] * (d != told) + NOTES["leaf"] * (ON_LEAF in functions),
+        theorems="".join(f'<div class="of-{name}">{x}</div>' for name, x in theorems.items()),
+        given=json.dumps(given).replace("<", "\\u003c"),
     )
     module = "\n".join((*functions, FORMS, FLOW, SCRIPT))
-    return document(f"{title}: {_model(told)}", body, D3, module=module, style=STYLE)
+    return document(f"{what}: {_model(told)}", body, D3, module=module, style=STYLE)
 
 
 ON_LEAF = (
@@ -186,11 +175,19 @@ def _horizon(found: Margins) -> str:
     return function("horizon(beta, c)", "the horizon of Q", lines, horizon)
 
 
-def _theorem(record: Derivation | Margins) -> str:
-    """Return the theorems of a record, or all that is said of it where there are none."""
+def _theorems(record: Printable, first: int = 0) -> str:
+    """Return the theorems of a record from one on, or all that is said where there are none."""
     page = renderer(type(record), "page")(record)
     kinds = {part.kind for part in page.parts}
-    return as_html(set_letters(page.select("theorem" if "theorem" in kinds else ""), {}))
+    chosen = page.select("theorem" if "theorem" in kinds else "")
+    return as_html(set_letters(replace(chosen, parts=chosen.parts[first:]), {}))
+
+
+def _limits(d: Derivation) -> str:
+    """Return what Q tends to as the scale of the start, where it has one, tends to 0 and oo."""
+    if d.verdict is not Verdict.PROVED or SCALE not in d.parameterization.start_symbols:
+        return ""
+    return _theorems(regimes(d, SCALE), first=1)  # before them stands Q
 
 
 def _require_picture(d: Derivation) -> None:
@@ -223,40 +220,53 @@ def values_of(d: Derivation) -> dict[str, float]:
     return {name: float(begin.get(name, 1)) for name in constants_of(d)}
 
 
-def _explore(
-    d: Derivation, values: Mapping[str, float], shown: Mapping[str, Mode]
-) -> Iterator[str]:
-    """Yield the pictures and what one sets."""
-    if len(shown) > 1:
-        yield _choice("mode", "Data", ((name, mode.data) for name, mode in shown.items()))
-    yield '<p id="message" class="message" role="status"></p>'
-    plane = " or ".join(mode.plane for mode in shown.values())
-    yield f'<figure class="picture"><svg id="plane" role="group" aria-label="{plane}"></svg>'
-    for name, mode in shown.items():
-        yield f'<figcaption class="of-{name}">{_html(mode.key)}{_key(mode.marks)}</figcaption>'
-    yield "</figure>"
-    for name, mode in shown.items():
-        marks = f"<figcaption>{_key(mode.figure_marks)}</figcaption>" * bool(mode.figure_marks)
-        yield f'<figure class="of-{name}">{_html(mode.figure)}{marks}</figure>'
-    yield '<form class="controls" autocomplete="off">'
-    if "line" in shown and d.parameterization.d > 2:
-        pairs = combinations(enumerate(map(_letter, range(len(d.beta)))), 2)
-        yield _choice("axes", "Plane", ((f"{i},{j}", f"{a}, {b}") for (i, a), (j, b) in pairs))
-    yield from (_html(mode.slider) for mode in shown.values())
-    yield '<div class="control"><button type="button" id="play">Play</button>'
-    yield '<input type="range" id="progress" min="0" max="1" step="0.005" value="1" '
-    yield 'aria-label="how far the path is drawn"><output id="time"></output></div>'
-    sliders = [*_sliders(d, values)]
+def _parts(d: Derivation, values: Mapping[str, float], shown: Mapping[str, Mode]) -> dict[str, str]:
+    """Return the pictures, what one sets, and the numbers that follow."""
+
+    def each(tag: str, say: Callable[[Mode], str], more: str = "") -> str:
+        entries = (f'<{tag} class="of-{x}{more}">{say(m)}</{tag}>' for x, m in shown.items())
+        return "".join(entries)
+
+    pairs = combinations(range(len(d.beta)), 2)
+    planes = [(f"{i},{j}", f"{_letter(i)}, {_letter(j)}") for i, j in pairs]
     starts = ", ".join(f"{w} = {to_text(tree)}" for w, tree in d.parameterization.start)
-    yield f"<p>The start is <code>{escape(starts)}</code>:</p>" * bool(sliders)
-    yield from sliders
-    yield "</form>"
-    for name, mode in shown.items():
-        yield f'<div class="curves picture of-{name}">'
-        for curve, says in _curves(d, mode).items():
-            yield f"<figure><figcaption>{_html(says)}</figcaption>"
-            yield f'<svg id="curve-{curve}"></svg></figure>'
-        yield "</div>"
+    sliders = "".join(_sliders(d, values))
+    names = dict.fromkeys(s.name for piece in d.potential.pieces for s, _ in piece.constants)
+    constants = _numbers({f"constant-{x}": _math(x) for x in names})
+    asked = (*_asked(d), *(c for piece in d.potential.pieces for c in of_the_flow(piece)))
+    conditions = "".join(
+        f'<li data-condition="{escape(str(c))}">{_words(c)}</li>' for c in dict.fromkeys(asked)
+    )
+    return {
+        "data": _choice("mode", "Data", [(name, mode.data) for name, mode in shown.items()]),
+        "plane": " or ".join(mode.plane for mode in shown.values()),
+        "keys": each("figcaption", lambda mode: _html(mode.key) + _key(mode.marks)),
+        "figures": each("figure", lambda mode: _html(mode.figure) + _key(mode.figure_marks)),
+        "settings": _choice("axes", "Plane", planes)
+        + "".join(_html(mode.slider) for mode in shown.values()),
+        "sliders": f"<p>The start is <code>{escape(starts)}</code>:</p>{sliders}" * bool(sliders),
+        "curves": each("div", lambda mode: "".join(_curves(d, mode)), " curves picture"),
+        "numbers": each("div", lambda mode: _numbers(mode.numbers)) + constants,
+        "accounts": each("p", lambda mode: _html(mode.account)),
+        "conditions": f"<p>Conditions:</p><ul>{conditions}</ul>" * bool(conditions),
+    }
+
+
+def _numbers(places: Mapping[str, str]) -> str:
+    """Return numbers that follow the picture, by the names of their places."""
+    rows = (f'<dt>{_html(x)}</dt><dd><output id="{n}"></output></dd>' for n, x in places.items())
+    return f"<dl>{''.join(rows)}</dl>"
+
+
+def _curves(d: Derivation, mode: Mode) -> Iterator[str]:
+    """Yield the small pictures: of several outputs the warp, where it varies."""
+    warps = d.warping.g is not None and d.warping.g.free_symbols
+    small = mode.curves if mode.warp is None or d.of_coordinates else mode.warp if warps else {}
+    for name, says in small.items():
+        weights = d.parameterization.weights if name == "F" else ()
+        key = _key([f"[line curve way-{k}] {_math(w)}" for k, w in enumerate(weights)])
+        yield f"<figure><figcaption>{_html(says)}{key}</figcaption>"
+        yield f'<svg id="curve-{name}"></svg></figure>'
 
 
 def _sliders(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
@@ -284,8 +294,10 @@ def _model(d: Derivation) -> str:
     return f"{whole} from {given}" if given else whole
 
 
-def _choice(name: str, says: str, options: Iterable[tuple[str, str]]) -> str:
-    """Return a choice of one of several."""
+def _choice(name: str, says: str, options: Sequence[tuple[str, str]]) -> str:
+    """Return a choice of one of several, where there are."""
+    if len(options) < 2:
+        return ""
     listed = "".join(f'<option value="{value}">{text}</option>' for value, text in options)
     return f'<p><label>{says} <select id="{name}">{listed}</select></label></p>'
 
@@ -297,30 +309,6 @@ def _control(name: str, shown: str, slider: str, more: str) -> str:
         f'<input type="range" {slider}>'
         f'<input type="number" step="any" id="number-{name}" aria-label="{name}"></div>'
     )
-
-
-def _numbers(d: Derivation, shown: Mapping[str, Mode]) -> Iterator[str]:
-    """Yield the numbers that follow the picture, and the conditions."""
-    pieces = d.potential.pieces
-    names = dict.fromkeys(s.name for piece in pieces for s, _ in piece.constants)
-    yield '<section class="numbers live" hidden>'
-    of_modes = {
-        f"of-{x}": {n: _html(t) for n, t in mode.numbers.items()} for x, mode in shown.items()
-    }
-    for kind, rows in {**of_modes, "": {f"constant-{x}": _math(x) for x in names}}.items():
-        yield f'<dl class="{kind}">'
-        for x, says in rows.items():
-            yield f'<dt>{says}</dt><dd><output id="{x}"></output></dd>'
-        yield "</dl>"
-    yield from (f'<p class="of-{name}">{_html(mode.account)}</p>' for name, mode in shown.items())
-    asked = _asked(d)
-    flow = [*dict.fromkeys(c for piece in pieces for c in of_the_flow(piece))]
-    if asked or flow:
-        yield "<p>Conditions:</p><ul>"
-        for condition in (*asked, *flow):
-            yield f'<li data-condition="{escape(str(condition))}">{_words(condition)}</li>'
-        yield "</ul>"
-    yield "</section>"
 
 
 def _asked(d: Derivation) -> list[Condition]:

@@ -10,6 +10,16 @@ function _tangent(x) {
   return Math.abs(x) < Math.PI / 2 ? Math.tan(x) : NaN;
 }
 
+/** Return erfi x = -i erf(i x), by its series, whose terms have one sign. */
+function _erfi(x) {
+  let term = (2 * x) / Math.sqrt(Math.PI), sum = term;
+  for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {
+    term *= (x * x) / n;
+    sum += term / (2 * n + 1);
+  }
+  return sum;
+}
+
 /** Return x with f(x) = 0, by Newton's steps from near it. */
 function _solve(f, slope, x) {
   for (let i = 0; i < 3; i++) {

@@ -95,6 +95,7 @@ JAVASCRIPT = Language(
         "Abs": "Math.abs",
         OFF_ZERO: OFF_ZERO,
         "tangent": "_tangent",
+        "erfi": "_erfi",
         "pi": "Math.PI",
         "e": "Math.E",
     },
