@@ -79,7 +79,7 @@ def test_a_page_is_one_file_with_the_theorem(name):
 
 def test_what_is_not_drawn_is_refused_in_one_line(tmp_path):
     done = run("explore", "exp(s)*w1", "exp(s)*w2", "-o", str(tmp_path / "page.html"))
-    line = "derive: no module is written: Q is a formula in the weights, and none in beta\n"
+    line = "derive: no page is drawn: Q is a formula in the weights, and none in beta\n"
     assert (done.returncode, done.stderr) == (3, line)
     assert not list(tmp_path.iterdir())
     with pytest.raises(NumericalError, match="steepest descent does not"):

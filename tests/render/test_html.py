@@ -13,6 +13,7 @@ import pytest
 from derive.catalogue import entries, find
 from derive.catalogue.audit.formula_kinds import audit_entry
 from derive.catalogue.audit.report import site
+from derive.catalogue.library import derive_entry
 from derive.explicit.regularize import explicit_counterpart
 from derive.limits.find import regimes
 from derive.optimizers.optimizer import optimizers
@@ -203,6 +204,15 @@ def test_texts_of_a_catalogue_are_words(derived):
     assert_inert(pages["index.html"], [SEARCH])
     assert "<script" not in pages["tied-pair.html"]
     assert "<img src=x" not in pages["tied-pair.html"]
+
+
+def test_of_matrices_of_every_size_one_entry_is_to_be_explored():
+    entry = find("symmetric-factorization-commuting")
+    pages = site([(entry, derive_entry(entry))], [])
+    assert f'href="explore-{entry.id}.html">Explore one entry<' in pages["index.html"]
+    assert "beta = w**2" in pages[f"explore-{entry.id}.html"]
+    general = find("symmetric-factorization-general")
+    assert f"explore-{general.id}.html" not in site([(general, derive_entry(general))], [])
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from html import escape
 from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Audits, Witness
-from derive.catalogue.library import Entry, Model
+from derive.catalogue.library import Entry, Model, summand
 from derive.derivation import Derivation
 from derive.derivation import derived as of_given_size
 from derive.errors import DeriveError
@@ -139,7 +139,8 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Iterable[Audit]) -
         own = Audits(tuple(audit for audit in every.audits if audit.model == entry.id))
         pages[f"{entry.id}.html"] = Model(entry, derivation, own if own.audits else None).to_html()
         with suppress(DeriveError):  # of what has no picture that moves
-            pages[f"explore-{entry.id}.html"] = of_given_size(derivation).explore().text
+            one = of_given_size(summand(derivation))
+            pages[f"explore-{entry.id}.html"] = one.explore().text
         rows.append(_row(entry, derivation, own, f"explore-{entry.id}.html" in pages))
     pages = {name: text.replace(MAIN, f"{MAIN}{NAV}") for name, text in pages.items()}
     body = (
@@ -155,7 +156,8 @@ def _row(entry: Entry, derivation: Derivation, audits: Audits, moves: bool) -> s
     F = "<br>".join(f"<code>{escape(output)}</code>" for output in entry.outputs)
     verdict = derivation.verdict
     found = " ".join(_outcome(name, n) for name, n in audits.counts.items() if n)
-    picture = f'<br><a href="explore-{entry.id}.html">Explore</a>' * moves
+    what = "Explore one entry" if entry.measurements else "Explore"
+    picture = f'<br><a href="explore-{entry.id}.html">{what}</a>' * moves
     cells = (
         f'<a href="{entry.id}.html">{entry.id}</a><br>{escape(entry.title)}{picture}',
         F,

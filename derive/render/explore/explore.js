@@ -3,7 +3,7 @@
 
 const GIVEN = JSON.parse(document.getElementById("given").textContent), EXISTING = !GIVEN.modes.includes("none");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const one = model_of(EXISTING ? {model, start, F, J, K, raise, g, along, Q, gradient, hessian, inside} : {model, start, F, J, K, raise});
+const one = model_of({model, start, F, J, K, raise, g, along, ...(EXISTING && {Q, gradient, hessian, inside})});
 const m = GIVEN.copies > 1 ? copies(one, GIVEN.copies) : one;
 const byId = (id) => document.getElementById(id);
 const digits = (x) => (Number.isFinite(x) ? (Object.is(x, -0) ? 0 : x).toPrecision(8) : "none");
@@ -14,7 +14,8 @@ const vector = (v) => `(${v.map((x) => digits(Math.abs(x) < 1e-14 * norm(v) ? 0 
 
 const c = {...GIVEN.values};
 const LABELS = [1, 1, -1, -1];
-const state = {handles: [], points: [[1.2, 1.8], [-0.6, 2.6], [1, -2.6], [-1.8, -2.2]], at: 1, plane: [0, 1], walls: [], playing: null};
+const POINTS = [[1.2, 1.8], [-0.6, 2.6], [1, -2.6], [-1.8, -2.2]];
+const state = {handles: [], points: POINTS, at: 1, plane: [0, 1], walls: [], playing: null};
 const panes = document.querySelector(".panes");
 [panes.dataset.mode] = GIVEN.modes;
 
@@ -79,7 +80,8 @@ function picture(id, size = [460, 460], edge = {left: 40, right: 14, top: 24, bo
 }
 
 const plane = picture("plane"), {x: sx, y: sy} = plane;
-const curves = Object.fromEntries([...document.querySelectorAll(".curves svg[id]")].map(({id}) => [id, picture(id, [220, 130], {left: 46, right: 14, top: 8, bottom: 22}, 4)]));
+const small = (id) => picture(id, [220, 130], {left: 46, right: 14, top: 8, bottom: 22}, 4);
+const curves = Object.fromEntries([...document.querySelectorAll(".curves svg[id]")].map(({id}) => [id, small(id)]));
 const inPlane = (beta) => beta && state.plane.map((k) => beta[k]);
 
 /** Return a coordinate inside of the window, of which a wall may be the end. */
@@ -139,8 +141,9 @@ function frame(beta) {
   const spans = domain.map(([a, b], k) => (goesOn(state.plane[k], a + broad) ? [a, a + broad] : [a, b]));
   state.walls = spans.map(([a, b], k) => [a > round[k][0], b < round[k][1]]);
   plane.frame(spans, state.plane.map((k) => GIVEN.outputs[k]), state.walls);
-  const at = (t) => [sx, sy].map((scale, k) => d3.interpolateNumber(...scale.domain())(t[k]));
-  state.handles = state.handles.length ? state.handles.map((p) => p.map((v, k) => [sx, sy][k].invert(old[k](v)))) : [at([0.35, 0.92]), at([0.94, 0.42])];
+  const moved = (p) => p.map((v, k) => [sx, sy][k].invert(old[k](v)));
+  const share = (p) => [sx, sy].map((scale, k) => d3.interpolateNumber(...scale.domain())(p[k]));
+  state.handles = state.handles.length ? state.handles.map(moved) : [[0.35, 0.92], [0.94, 0.42]].map(share);
 }
 
 const N = 57;
@@ -221,7 +224,8 @@ function drawRegression() {
   if (breaks(flow.w)) return;
   say("");
   const to = beta ?? limit, values = sheet(to), ray = (t) => m.Q(begin.map((b, k) => b + t * (to[k] - b)), c);
-  const levels = [1 / 4, 1 / 2, 3 / 4, 1, 4 / 3, 5 / 3, 2].map((t) => ({values, q: ray(t), kind: t === 1 ? "touching" : ""}));
+  const levels = [1 / 4, 1 / 2, 3 / 4, 1, 4 / 3, 5 / 3, 2]
+    .map((t) => ({values, q: ray(t), kind: t === 1 ? "touching" : ""}));
   drawLevels(levels.filter(({q}) => Number.isFinite(q)));
   const [from, towards] = state.handles, on = (t) => from.map((v, k) => v + t * (towards[k] - v));
   plane.lines("data", [[on(-50), on(50)]]);
@@ -364,7 +368,8 @@ function drawRefutation() {
   say("");
   const apart = (of) => ends[0][of].at(-1).map((v, k) => Math.abs(v - ends[1][of].at(-1)[k]));
   const spread = apart("w"), order = d3.sort(d3.range(spread.length), (k) => -spread[k]).slice(0, 2);
-  for (const [shown, of, axes, names] of [[plane, "beta", state.plane, GIVEN.outputs], [weights, "w", order, model.weights]]) {
+  const planes = [[plane, "beta", state.plane, GIVEN.outputs], [weights, "w", order, model.weights]];
+  for (const [shown, of, axes, names] of planes) {
     const lines = ends.map((way) => way[of].map((v) => axes.map((k) => v[k])));
     const spans = axes.map((_, k) => d3.extent(lines.flat(), (p) => p[k]));
     const half = 0.55 * Math.max(...spans.map(([a, b]) => b - a), 1e-9);
@@ -424,14 +429,15 @@ function redraw() {
   for (const [name, x] of constants(c)) put(`constant-${name}`, x);
   const broken = conditions(c).filter(([, holds]) => !holds).map(([text]) => text);
   mark(broken);
-  if (broken.length) say("A condition of Q is broken (marked below): for this start nothing is proved, and nothing is drawn.");
+  const lost = "A condition of Q is broken (marked below): for this start nothing is proved, and nothing is drawn.";
+  if (broken.length) say(lost);
   else if (panes.dataset.mode === "points") drawSeparation();
   else drawRegression();
 }
 
 /** Set a constant, from its slider, to four digits, or its number; a slider of a positive one is logarithmic. */
 function bind(box) {
-  const {name, log} = box.dataset, slider = box.querySelector("[type=range]"), number = box.querySelector("[type=number]");
+  const {name, log} = box.dataset, [slider, number] = box.querySelectorAll("input");
   const set = (x, from) => {
     const value = from === number ? x : +x.toPrecision(4);
     c[name] = value;
@@ -496,4 +502,8 @@ listen("axes", "change", (axes) => Object.assign(state, {plane: axes.split(",").
 listen("mode", "change", (mode) => Object.assign(state, {handles: []}, (panes.dataset.mode = mode)));
 document.querySelectorAll(".explore, .live").forEach((part) => (part.hidden = false));
 redraw();
-for (const size = byId("size"); size && byId("message").textContent && Number(size.value) > Number(size.min); redraw()) size.value /= 2;
+const size = byId("size");
+while (size && byId("message").textContent && Number(size.value) > Number(size.min)) {
+  size.value /= 2;
+  redraw();
+}

@@ -74,41 +74,70 @@ export function model_of(one) {
   return {...one, d: one.model.outputs, pull};
 }
 
-/** Return Q of one output on the leaf of the start, from F alone, by dQ' = dbeta/K, dQ = Q' dbeta.
+/** Solve a linear system by elimination: with a positive definite matrix, alone or with its border. */
+function solve(matrix, right) {
+  const rows = matrix.map((row, i) => [...row, right[i]]), n = right.length;
+  for (let k = 0; k < n; k++) {
+    for (let i = k + 1; i < n; i++) rows[i] = add(rows[i], -rows[i][k] / rows[k][k], rows[k]);
+  }
+  const z = Array(n).fill(0);
+  for (let k = n - 1; k >= 0; k--) {
+    z[k] = (rows[k][n] - dot(rows[k].slice(0, n), z)) / rows[k][k];
+  }
+  return z;
+}
+
+/** Return how weights w, steered along a step of beta, move with the share of it that is done: dw = G^-1 J^T ds,
+ * ds = K^-1 dbeta, and dQ = <s, dbeta>, where s is grad Q if there is one. The state is w, s and Q. */
+function steering(m, c, step) {
+  return (v) => {
+    const w = v.slice(0, -step.length - 1), s = v.slice(w.length, -1), slope = solve(m.K(w, c), step);
+    return [...m.pull(w, c, slope), ...slope, dot(s, step)];
+  };
+}
+
+/** Lift a path of beta, a list of corners, to the weights; return both, and the integral of what steered. */
+export function lift(m, c, corners) {
+  const begin = m.start(c), path = {points: [[...begin, ...corners[0].map(() => 0), 0]], arrived: true};
+  for (let n = 1; n < corners.length; n++) {
+    const way = steering(m, c, add(corners[n], -1, corners[n - 1]));
+    const part = integrate(way, path.points.at(-1), () => false, {end: 1});
+    path.arrived &&= part.t.at(-1) === 1;
+    path.points.push(...part.w.slice(1));
+  }
+  const w = path.points.map((v) => v.slice(0, begin.length));
+  return {w, arrived: path.arrived, beta: w.map((v) => m.F(v, c)), steered: path.points.at(-1).slice(begin.length, -1)};
+}
+
+/** Return Q of one output on the leaf of the start, from F alone.
  *
  * Steps away from beta_0 are kept; a point between them is one more step from the last before it. */
 export function on_leaf(one) {
-  const p = one.model.weights.length;
-  let known = "", sides = [], beta0 = 0;
+  let known = "", sides = {}, beta0 = 0;
   const at = ([beta], c) => {
-    const given = JSON.stringify(c);
-    if (given !== known) {
+    if (known !== JSON.stringify(c)) {
       const w = one.start(c);
-      [known, beta0] = [given, one.F(w, c)[0]];
-      sides = [1, -1].map((way) => ({way, t: [0], w: [[...w, 0, 0]], open: true}));
+      [known, beta0] = [JSON.stringify(c), one.F(w, c)[0]];
+      const side = (way) => ({way: steering(one, c, [way]), t: [0], w: [[...w, 0, 0]], open: true});
+      sides = {[-1]: side(-1), 1: side(1)};
     }
-    const side = sides[beta < beta0 ? 1 : 0], far = Math.abs(beta - beta0), reached = side.t.at(-1);
-    const f = (v) => {
-      const w = v.slice(0, p), each = side.way / one.K(w, c)[0][0];
-      return [...one.pull(w, c, [each]), each, side.way * v[p]];
-    };
+    const side = sides[beta < beta0 ? -1 : 1], far = Math.abs(beta - beta0), reached = side.t.at(-1);
     if (side.open && far > reached) {
       const end = Math.max(far - reached, 1);
-      const more = integrate(f, side.w.at(-1), () => false, {end, most: 1000});
+      const more = integrate(side.way, side.w.at(-1), () => false, {end, most: 1000});
       side.open = more.t.at(-1) === end;
       side.t.push(...more.t.slice(1).map((t) => reached + t));
       side.w.push(...more.w.slice(1));
     }
-    if (!(far <= side.t.at(-1))) return null;
+    if (!(far <= side.t.at(-1))) return [NaN, NaN];
     const n = side.t.findLastIndex((t) => t <= far), from = side.w[n];
-    return step(f, from, f(from), far - side.t[n])[0];
+    return step(side.way, from, side.way(from), far - side.t[n])[0];
   };
-  const curvature = (v, c) => 1 / one.K(v.slice(0, p), c)[0][0];
   return {
-    inside: (beta, c) => at(beta, c)?.every(Number.isFinite) ?? false,
-    Q: (beta, c) => at(beta, c)?.[p + 1] ?? NaN,
-    gradient: (beta, c) => [at(beta, c)?.[p] ?? NaN],
-    hessian: (beta, c) => [[curvature(at(beta, c) ?? [], c)]],
+    inside: (beta, c) => at(beta, c).every(Number.isFinite),
+    Q: (beta, c) => at(beta, c).at(-1),
+    gradient: (beta, c) => [at(beta, c).at(-2)],
+    hessian: (beta, c) => [[1 / one.K(at(beta, c).slice(0, -2), c)[0][0]]],
   };
 }
 
@@ -191,19 +220,6 @@ export function widest(phi, rows) {
   return point((low + high) / 2);
 }
 
-/** Solve a linear system by elimination: with a positive definite matrix, alone or with its border. */
-function solve(matrix, right) {
-  const rows = matrix.map((row, i) => [...row, right[i]]), n = right.length;
-  for (let k = 0; k < n; k++) {
-    for (let i = k + 1; i < n; i++) rows[i] = add(rows[i], -rows[i][k] / rows[k][k], rows[k]);
-  }
-  const z = Array(n).fill(0);
-  for (let k = n - 1; k >= 0; k--) {
-    z[k] = (rows[k][n] - dot(rows[k].slice(0, n), z)) / rows[k][k];
-  }
-  return z;
-}
-
 /** Return a point with x . beta = y in the domain, by the nearest one and others on the line. */
 function feasible(m, c, x, y, near) {
   const project = (b, height) => add(b, (height - dot(x, b)) / dot(x, x), x);
@@ -236,26 +252,4 @@ export function minimise(m, c, x, y) {
     beta = add(beta, t, step);
     if (size <= 1e-13) return {beta, steps, converged: true};
   }
-}
-
-/** Lift a path of beta, a list of corners, to the weights: w' = G^-1 J^T s by the steering
- * s = K^-1 beta', whose integral is kept, too. */
-export function lift(m, c, corners) {
-  const begin = m.start(c), p = begin.length;
-  let at = [...begin, ...m.F(begin, c).map(() => 0)];
-  const points = [at];
-  let arrived = true;
-  for (let n = 1; n < corners.length; n++) {
-    const step = add(corners[n], -1, corners[n - 1]);
-    const slope = (v) => {
-      const w = v.slice(0, p), steering = solve(m.K(w, c), step);
-      return [...m.pull(w, c, steering), ...steering];
-    };
-    const part = integrate(slope, at, () => false, {end: 1});
-    at = part.w.at(-1);
-    arrived &&= part.t.at(-1) === 1;
-    points.push(...part.w.slice(1));
-  }
-  const w = points.map((v) => v.slice(0, p));
-  return {w, arrived, beta: w.map((v) => m.F(v, c)), steered: at.slice(p)};
 }

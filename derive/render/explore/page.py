@@ -29,6 +29,7 @@ from derive.model.condition import AT_START, Condition
 from derive.potential.piece import of_the_flow, start_signs
 from derive.printable import Printable, renderer
 from derive.render.exports.printer import JAVASCRIPT
+from derive.render.exports.program import UNWRITTEN
 from derive.render.exports.script import (
     FORMS,
     ScriptWriter,
@@ -154,9 +155,10 @@ def _functions(d: Derivation) -> list[str]:
     writer = ScriptWriter(d)
     try:
         return writer.parts()
-    except NumericalError:
+    except NumericalError as error:
         if not d.of_coordinates:
-            raise
+            reason = str(error).removeprefix(UNWRITTEN)
+            raise NumericalError(f"{UNDRAWN}{reason}") from None
         return [*of_weights(d), *writer.of_start(), ON_LEAF]
 
 
@@ -277,8 +279,11 @@ def _sliders(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
         reach = 3 * max(1, abs(value))
         ends = (1, 8) if name in d.parameterization.parameters else (-reach, reach)
         low, high = (LEAST, MOST) if log else ends
-        box = f'min="{low:g}" max="{high:g}" step="0.01" id="slider-{name}"'
-        yield _control(name, _math(name), box, ' data-log="1"' * log)
+        data, slider = ' data-log="1"' * log, f"slider-{name}"
+        yield f'<div class="control" data-name="{name}"{data}>'
+        yield f'<label for="{slider}">{_math(name)}</label>'
+        yield f'<input type="range" id="{slider}" min="{low:g}" max="{high:g}" step="0.01">'
+        yield f'<input type="number" step="any" id="number-{name}" aria-label="{name}"></div>'
 
 
 def _letter(i: int) -> str:
@@ -300,15 +305,6 @@ def _choice(name: str, says: str, options: Sequence[tuple[str, str]]) -> str:
         return ""
     listed = "".join(f'<option value="{value}">{text}</option>' for value, text in options)
     return f'<p><label>{says} <select id="{name}">{listed}</select></label></p>'
-
-
-def _control(name: str, shown: str, slider: str, more: str) -> str:
-    """Return a slider of a constant, with its number."""
-    return (
-        f'<div class="control" data-name="{name}"{more}><label for="slider-{name}">{shown}</label>'
-        f'<input type="range" {slider}>'
-        f'<input type="number" step="any" id="number-{name}" aria-label="{name}"></div>'
-    )
 
 
 def _asked(d: Derivation) -> list[Condition]:
