@@ -129,7 +129,7 @@ class Perturbation(Printable, Claims):
 
     @property
     def Q(self) -> Expr | None:
-        """Q_(c_inf)(beta) - <y(0) + xi, beta>: Q of the effective start but for its shift."""
+        """Q of the effective start but for its shift, Q_(c_inf)(beta) - <y(0) + xi, beta>."""
         Q, shift = self.derivation.potential.Q, self.shift or ()
         if (not self.start and self.shift is None) or self.effective is None or Q is None:
             return None
