@@ -64,11 +64,14 @@ def _resting_on(
 def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[Condition, ...]:
     """Say which factors of a function are only assumed to keep their sign along the flow.
 
-    Proved are: nonnegative factors, Darboux functions (the flow cannot cross their zeros), and
-    factors f with f^2 >= c or |f| >= c for a conserved c that is positive at the start. Of a factor
-    that is 0 at the start the sign at the limit is assumed elsewhere.
+    Proved are: K of one output, which is 0 at rest alone; nonnegative factors, Darboux functions
+    (the flow cannot cross their zeros), and factors f with f^2 >= c or |f| >= c for a conserved c
+    that is positive at the start. Of a factor that is 0 at the start the sign at the limit is
+    assumed elsewhere.
     """
     p, open_ones = metric.parameterization, list[RationalFunction]()
+    if len(metric.K) == 1 and function == metric.K[0][0]:
+        return ()
     for element, multiplicity in factors(function):
         fixed = {*element.variables()} <= element.field.constants.keys()
         if fixed or p.at_start(element).is_zero():

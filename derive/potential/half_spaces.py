@@ -24,6 +24,7 @@ from derive.exact.linear.matrix import determinant, dot
 from derive.exact.signs import Signs
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
+from derive.model.rates import open_factors
 from derive.model.signs import start_sign
 from derive.potential.branch import stays_away_from_zero
 from derive.potential.chart import Chart, base_chart
@@ -59,12 +60,18 @@ class Leaf:
         names = [b.name for b in self.notation.betas]
         return Coordinates.of(list(zip(names, self.p.F, strict=True)))
 
+    @functools.cached_property
+    def kept(self) -> frozenset[str]:
+        """What is positive while the bases of F and the factors of rates are."""
+        rates = frozenset(map(repr, open_factors(self.p))) & {*self.p.positive}
+        return self.p.nonnegative | positive_generators(self.p.field) | rates
+
     def avoids(self, f: RationalFunction, ends: Iterable[RationalFunction] = ()) -> bool:
-        """Tell whether a function is proved to be nowhere 0 while the bases of F are positive.
+        """Tell whether a function is nowhere 0 while the bases of F, and rates, are positive.
 
         Nor are the *ends*, among them weights, at whose zeros the flow ends.
         """
-        positive = self.p.nonnegative | positive_generators(self.p.field)
+        positive = self.kept
         if f in self.p.field.gens:
             exponentials = {g.name for g in self.p.field.generators if g.kind == "exp"}
             positive -= {f.variables()[0]} - exponentials
@@ -78,10 +85,13 @@ class Leaf:
         """Tell whether the weights of one output are bounded where beta is: F of degree D > 0.
 
         With |w|^2 = w^T G w for a metric G that does not depend on w, K >= (D beta)^2/|w|^2 by
-        Euler's identity, so that d|w|^2/dbeta = 2 D beta/K is at most 2 |w|^2/(D beta).
+        Euler's identity, so that d|w|^2/dbeta = 2 D beta/K is at most 2 |w|^2/(D beta). In l_p,
+        d|w|/dbeta <= 1/|grad F|_q <= |w|/(D beta) under steepest descent, where beta is never 0.
         """
-        D = self.p.homogeneity
-        return self.has_fixed_rates and D is not None and D.is_constant() and D.value() > 0
+        D, known = self.p.homogeneity, Signs(self.kept)
+        steep = self.p.geometry.steepest is not None and known.is_positive(self.p.F[0])
+        fixed = self.has_fixed_rates or steep
+        return fixed and D is not None and D.is_constant() and D.value() > 0
 
     @property
     def has_fixed_rates(self) -> bool:
@@ -92,12 +102,14 @@ class Leaf:
     def is_finite(self) -> bool:
         """Tell whether the weights of one output are finite where beta and the time mu are.
 
-        With a fixed G |w - w_0|^2 <= c mu (beta - beta_0) by Cauchy and Schwarz; else w' is linear
-        in w, or |<w, w'>| <= c (1 + |w|^2), or |w|^2 is integral over beta and the laws.
+        With a fixed G |w - w_0|^2 <= c mu (beta - beta_0) by Cauchy and Schwarz; else they are
+        bounded where beta is, w' is linear in w, or |<w, w'>| <= c (1 + |w|^2), or |w|^2 is
+        integral over beta and the laws.
         """
         (x,), w, field = self.p.fields, self.p.w, self.p.field
         slopes = (d for f in x for d in field.gradient(f))
-        if self.has_fixed_rates or all({*d.variables()} <= field.constants.keys() for d in slopes):
+        linear = all({*d.variables()} <= field.constants.keys() for d in slopes)
+        if self.has_fixed_rates or linear or self.stays_bounded:
             return True
         size, slope = (dot(w, w) + field.one) * field.constant(GROWTH), dot(w, x)
         known = Signs(self.p.nonnegative | positive_generators(field))

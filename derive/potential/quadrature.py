@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from math import lcm
+from operator import mul
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
@@ -29,6 +32,7 @@ from derive.model.notation import (
     to_expr,
     to_factored_expr,
 )
+from derive.model.parameterization import Parameterization
 from derive.potential.accept import ZeroTest
 from derive.potential.chart import Chart, base_chart, exponentials
 from derive.potential.entries import Want, extend
@@ -104,9 +108,24 @@ def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
     inner += [exponentials(x) for x in p.fields[0]]
     inner += [p.field.polynomial(f) for f, _ in factorize(p.F[0].denominator)[1]]
     inner = [f for f in dict.fromkeys(inner) if not f.is_constant()]
-    wants = [Want(f, exact=False) for f in (*inner, *p.w)]
+    wants = [*map(Want, (*_roots_of_output(p), K))]
+    wants += [Want(f, exact=False) for f in (*inner, *p.w)]
     grown = extend(chart, wants, lambda c: c.write(K) is not None, [frozenset(Sign)])
     return None if grown.write(K) is None else grown
+
+
+def _roots_of_output(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the roots of F, a product of powers of weights, that are in the field of the weights.
+
+    As under steepest descent, whose rates have roots of weights that are positive.
+    """
+    inside = {repr(g.argument): g for g in p.field.generators if g.kind == "root"}
+    _, powers = factored(p.F[0])
+    for n in sorted({g.index for g in inside.values()}):
+        known = [(inside.get(repr(w)), w, *divmod(e, n)) for w, e in powers]
+        if all(not rest or (g is not None and g.index == n) for g, _, _, rest in known):
+            parts = [w**e * (p.field.named(g.name) ** rest if g else 1) for g, w, e, rest in known]
+            yield reduce(mul, parts)
 
 
 def integrate_above_weight(

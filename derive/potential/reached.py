@@ -114,7 +114,7 @@ def _rate_ends(leaf: Leaf) -> Iterator[tuple[RationalFunction | None, Expr | Non
 
     Where all factors of F are among these one of them is 0 where beta is.
     """
-    open_ = [*open_factors(leaf.p)]
+    open_ = [*map(_by_root, open_factors(leaf.p))]
     ends = _zeros_of_output(leaf, open_, None)
     for g in open_:
         one_of = _is_among(g, ends)
@@ -224,7 +224,7 @@ def _possible_ends(
 
     if side_of_zero is not None:
         yield leaf.zeros_of_output, None, "kernel"
-    if parts is not None:
+    if parts is not None and (flat or not bounded):
         yield from ((g, None, "kernel") for part in parts for g, _ in factored(part)[1])
     else:
         ends = [*flat, *broken, *zeros]

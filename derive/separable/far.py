@@ -400,7 +400,7 @@ def _named(f: Expr, z: Symbol, decide: ElementarySigns) -> tuple[Expr, dict[Symb
     parts, names = list[Expr](), dict[Symbol, Expr]()
     for k, term in enumerate(sympy.Add.make_args(sympy.expand_mul(f, deep=False))):
         c, part = term.as_independent(z, as_Add=False)
-        if c.is_Add or (c.is_Mul and any(x.is_Add for x in c.args)):
+        if c.has(sympy.Add):
             side, name = decide.sign(c), Symbol(f"c{k}_", positive=True)
             names[name], c = side * c, side * name
         parts.append(c * part)

@@ -141,8 +141,8 @@ def box(d, statement, rng):
 
 
 def least_cost(copies, power, b, rng):
-    """Return min |w|_p^p, or min max |w_k|, subject to F(w) = b, from many starts."""
-    n, found = len(copies.w0), []
+    """Return min |w|_p^p, or min max |w_k|, subject to F(w) = b, from many w with F(w) = b."""
+    n, found, D = len(copies.w0), [], float(copies.p.degree)
     held = {
         "type": "eq",
         "fun": lambda v: float(copies.F(*v[:n])) - b,
@@ -154,8 +154,11 @@ def least_cost(copies, power, b, rng):
         "fun": lambda v: v[n] - ends @ v[:n],
         "jac": lambda v: np.hstack([-ends, np.ones((2 * n, 1))]),
     }
-    for _ in range(20):
+    for _ in range(40):
         v = np.array([rng.gauss(0, 1.5) for _ in range(n)])
+        if (above := b / float(copies.F(*v))) < 0:
+            continue
+        v = v * above ** (1 / D)
         if power is None:
             v = np.append(v, np.abs(v).max())
             run = minimize(
@@ -173,7 +176,7 @@ def least_cost(copies, power, b, rng):
                 constraints=[held],
                 method="SLSQP",
             )
-        if run.success and abs(held["fun"](run.x)) < 1e-8:
+        if abs(held["fun"](run.x)) < 1e-8:
             found.append(run.fun)
     return min(found, default=np.inf)
 

@@ -65,10 +65,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from flint import fmpq
-
 from derive.certificate.checking import every_size, orbit, pushed, sections
-from derive.certificate.checking.function import Function
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.text import (
     JSON,
@@ -80,14 +77,10 @@ from derive.certificate.checking.text import (
     names_in,
     require,
 )
-from derive.certificate.checking.theorem import Checker, rates_of
+from derive.certificate.checking.theorem import Checker
 
 FORMAT, VERSION = "regderive-certificate", 6
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
-STEEPEST = re.compile(
-    r"w' = phi\(-J\^T X\^T r\) = diag\(rates\) J\^T phi\(-X\^T r\), "
-    r"phi\(x\) = sign\(x\)(?: \|x\|\^\(?(\d{1,3}(?:/\d{1,3})?)\)?)?"
-)
 DERIVATION, REGIMES = "regderive-derivation", "regderive-regimes"
 EVERY_SIZE, MATRICES = "regderive-entrywise", "regderive-matrices"
 PUSHED = "regderive-pushed"
@@ -212,10 +205,7 @@ def derived(record: JSON, *besides: str) -> Report:
     _of_this_version(record)
     state = Checker(record)
     given = record["parameterization"]
-    steepest = STEEPEST.fullmatch(given["flow"])
-    shape(record, FLOW if steepest is None else (given["flow"],) * len(FLOW))
-    if steepest is not None:
-        _steepest(state, fmpq(*map(int, (steepest[1] or "0").split("/"))))
+    shape(record, (given["flow"],) * len(FLOW) if state.degrees else FLOW)
     proof, q = record["certificate"], record["potential"]
     state.outputs()
     state.prove("the conserved quantities", sections.laws, record["conserved"], proof["conserved"])
@@ -246,23 +236,6 @@ def derived(record: JSON, *besides: str) -> Report:
     state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
     lines = dict.fromkeys(_head(record, state) + state.theorem)
     return Report(verdict, tuple(lines), (*state.open, *besides))
-
-
-def _steepest(state: Checker, s: fmpq) -> None:
-    """Require rates c |d_k F|^(s - 1), c one constant, and that no two outputs share a weight.
-
-    Rates are positive. So phi(J^T l) = G^-1 J^T phi(l) for phi(x) = sign(x) |x|^s.
-    """
-    given, space = state.given, state.space
-    require("rates" in given and "vector" not in given, "steepest descent has rates")
-    F, rates = [space.read(text) for text in given["outputs"]], rates_of(space, given)
-    units, n = list[Function](), 2 * int(s.q)
-    for k, row in enumerate(rates):
-        slopes = [x for x in (f.derivative(k) for f in F) if not x.is_zero()]
-        require(len(slopes) < 2, "under steepest descent outputs share a weight")
-        units += [row[k] ** n * x ** (n - 2 * int(s.p)) for x in slopes]
-    steady = all(u.derivative(k).is_zero() for u in units[:1] for k in range(space.weights))
-    require(steady and all(map(units[0].same, units)), "the rates are not those of phi")
 
 
 def whole(q: JSON) -> str | None:

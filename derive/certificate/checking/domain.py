@@ -5,7 +5,8 @@ long as rho is finite, the weights are, and F lives: what it divides by, or take
 0. With y(beta) = grad Q and a warp g, rho = Dy/g, which is finite where the calls of y are smooth
 and g is not 0; of one output it is 1/K as well. Weights are finite with rates that stay what they
 are, as <w', G w'> = <beta', rho beta'>; where the fields are linear in w; or where |w|^2 solves a
-polynomial over beta, or t, whose leading coefficient is not 0.
+polynomial over beta, or t, whose leading coefficient is not 0. Of steepest descent in l_p and F of
+degree D > 0 they are where beta is not 0: d|w|_p/dbeta <= 1/|dF|_q <= |w|_p/(D |beta|) (Hoelder).
 
 Of one output all may be in a coordinate t, with beta = f(t). Then t runs from end to end; all beta
 are reached if f tends to the two ends of where beta is: to a wall, or to infinity where none is.
@@ -115,7 +116,9 @@ def _lift(state: Checker, said: JSON, proof: JSON, t: Coordinate | None, whole: 
     alone, signs = _between(state, said, proof, t, unless)
     K = _pace(state, said, proof, signs)
     if whole:
-        finite = _are_finite(state, fields) or _is_bounded(state, proof, signs)
+        steep = bool(state.degrees) and state.degrees[at[0]] > 0 and t is None
+        finite = steep and _is_nowhere_zero(signs, alone.symbols[0])
+        finite = finite or _are_finite(state, fields) or _is_bounded(state, proof, signs)
         require(finite, "weights are not shown to be finite")
     if whole and t is not None:
         _reaches(state, said, signs, t)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
 
+from derive.certificate.checking import steepest
 from derive.certificate.checking.flow import Field, Flow, Turning, determinant
 from derive.certificate.checking.function import Function, Table, not_zero, sign
 from derive.certificate.checking.signs import CONDITION, END, MEET, Conditions, Kept, factors
@@ -46,6 +47,7 @@ class Checker:
         if vector is not None:
             F = [self._length(phi, vector, given["norms"][vector])]
         rates = rates_of(space, given)
+        self.degrees = steepest.degrees(space, given, F, rates)
         gradients = space.fields = raised(space, rates, F)
         ties = [{"zero": f"{w} - ({tree})", "main": w} for w, tree in given["ties"].items()]
         self.ties = [*({"zero": w, "main": w} for w in given["idle"]), *ties]
