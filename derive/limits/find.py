@@ -30,12 +30,12 @@ from derive.limits.kernel_regime import (
     find_homogeneity,
     find_scaled_start,
     find_tangent_kernel,
-    finite_time_limit,
     kernel_limit,
     near_start,
 )
 from derive.limits.limit import Limit, Point, norm, read_point, undecided, with_scale
 from derive.limits.predictor_limit import predictor_limit
+from derive.limits.small_start import small_start_limit
 from derive.limits.warped_time import WarpedTime, find_warped_time
 from derive.model.condition import Condition, Sign
 from derive.model.direction import Direction
@@ -265,7 +265,7 @@ def _limit(flow: _Flow, point: Point) -> Limit:
     p, near = derivation.potential.parameterization, None
     if flow.scaled is not None:
         near = kernel_limit(point, kernel, flow.scaled, Notation(p, tuple(range(p.d))), flow.g)
-        near = near or finite_time_limit(p, derivation.potential.pieces, point, kernel, flow.scaled)
+        near = near or small_start_limit(p, derivation.potential.pieces, point, kernel, flow.scaled)
     if near is not None and near.regime == "kernel" and not kernel.unbiased:
         return near  # As beta_0 -> infinity there is nothing to see at fixed beta.
     fixed = predictor_limit(derivation, point, kernel)

@@ -1,15 +1,16 @@
 """The tangent kernel at the start, and the kernel regime near it.
 
-Of homogeneous models: if F(c w) = c^D F(w), then J(c w) = c^(D-1) J(w) and K(c w) = c^(2D-2) K(w).
-Gradient flow from c w_0 runs on c times the leaf of w_0, where the induced metric at c^D b is
-c^(2-2D) times that at b. Hess Q = g rho is unique up to a constant, so up to a positive factor and
+Of homogeneous models: if F(c w) = c^D F(w), then J(c w) = c^(D-1) J(w) and K(c w) = c^n K(w), n =
+2D - 2 under gradient flow, and q (D - 1) under steepest descent in l_p, 1/p + 1/q = 1. The flow
+from c w_0 runs on c times the leaf of w_0, where the induced metric at c^D b is c^-n times that at
+b. Hess Q = g rho is unique up to a constant, so up to a positive factor and
 an additive constant
 
     Q_c(c^D b) = Q_1(b),    Q_c(beta_0 + x) = Q_1(b_0 + x/c^D),   beta_0 = c^D b_0.
 
 As c^D -> infinity only the second-order term of Q_1 at b_0, where its gradient is 0, remains:
 Q_c -> x^T K(w_0)^-1 x, up to a factor, with a relative error of order c^-D, or c^-2D where the
-third derivatives of Q_1 vanish at b_0. The time of the flow is rescaled by c^(2D-2).
+third derivatives of Q_1 vanish at b_0. The time of the flow is rescaled by c^n.
 
 Of any start, by exact powers of a small parameter: let x = beta - beta_0 be fixed. The path w(s)
 above beta_0 + s x on the leaf of w_0, 0 <= s <= 1, has
@@ -22,17 +23,6 @@ polynomials in entries before them, nu stays bounded. Where along it e^q K tends
 invertible M that is free of nu, and the derivatives of log g tend to 0, Hess Q = g K^-1 tends to
 M^-1 up to the factor g(w_0) e^q, and grad Q, which is 0 at x = 0, to M^-1 x: the squared norm of
 the tangent kernel.
-
-Of homogeneous F of degree D > 2 from a small start Q is an l1 norm, closed form or not. Let beta =
-F(w) be one output, polynomial, F(c w) = c^D F(w), and w' = grad F from w_1, grad F not 0 there.
-Where beta > 0, r = |w|^2 has r' = 2 D beta and beta' = |grad F|^2 >= D^2 beta^2/r, as <w, grad F> =
-D beta. So (log beta)' >= (D/2) (log r)', beta >= C r^(D/2) with C > 0, and
-    beta' >= D^2 C^(2/D) beta^(2 - 2/D):
-
-beta, and with it w, is infinite after a finite time Z = int_0^oo db/K(b). Where beta < 0 the same
-holds of -F. K = |grad F|^2 is 0 where beta is or nowhere: if it is, beta keeps the sign of F(w_1),
-and is never 0. From c w_1 the time is dQ/dbeta = c^(2 - D) z(beta/c^D), z that from w_1, so that as
-c -> 0 it tends to c^(2 - D) Z, with a relative error of order c^(D - 2).
 """
 
 from __future__ import annotations
@@ -59,13 +49,11 @@ from derive.limits.asymptotics import (
     leading_order,
     written,
 )
-from derive.limits.limit import Limit, LimitingPotential, Point, growth_expression, sided
+from derive.limits.limit import Limit, LimitingPotential, Point, growth_expression
 from derive.model.geometry import Field
-from derive.model.labels import pair, quoted, taken_names
-from derive.model.names import unused
+from derive.model.labels import pair
 from derive.model.notation import Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.metric import tangent_kernel
 
@@ -87,15 +75,15 @@ class TangentKernel:
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """F(c w) = c^D F(w), by Euler's identity for every output; D may have parameters in it."""
+    """F(c w) = c^D F(w), by Euler's identity for every output; D may have parameters in it.
+
+    Attributes:
+        time: n of K(c w) = c^n K(w): the flow from c w_0 is c^n times as fast, near its start.
+    """
 
     degree: Expr
+    time: Expr
     finding: Finding
-
-    @property
-    def time(self) -> Expr:
-        """The exponent 2D - 2: the flow from c w_0 is c^(2D-2) times as fast, near its start."""
-        return sympy.expand(2 * self.degree - 2)
 
 
 @dataclass(frozen=True)
@@ -104,12 +92,14 @@ class ScaledStart:
 
     Attributes:
         degree: D.
+        time: n of K(c w) = c^n K(w).
         exponent: m.
         order: the relative error of the kernel limit is of order (c^(m D))^-order.
         evidence: Euler's identity, c dw_0/dc = m w_0, and the identities behind the order.
     """
 
     degree: Expr
+    time: Expr
     exponent: Expr
     order: int
     evidence: tuple[Identity, ...]
@@ -133,15 +123,17 @@ def find_homogeneity(p: Parameterization, notation: Notation) -> Homogeneity | N
 
     Source: Chizat, Oyallon, Bach 2019, for scaled starts of homogeneous models.
     """
-    degree, metric = p.homogeneity, p.geometry.functions
-    if degree is None or any({*x.variables()} - x.field.parameters for x in metric):
+    degree, s = p.homogeneity, p.geometry.steepest
+    moving = any({*x.variables()} - x.field.parameters for x in p.geometry.functions)
+    if degree is None or (s is None and moving):
         return None
     D = to_expr(degree, notation.weights)
+    n = sympy.expand((2 if s is None else 1 + rational(s)) * (D - 1))
     evidence = tuple(
         Identity(f"<w, grad F{i}> = D F{i}", repr(dot(p.w, row)), repr(degree * f))
         for i, f, row in zip(p.labels, p.F, p.covectors, strict=True)
     )
-    return Homogeneity(D, Finding(Verdict.PROVED, "Euler's identity", evidence))
+    return Homogeneity(D, n, Finding(Verdict.PROVED, "Euler's identity", evidence))
 
 
 def find_scaled_start(
@@ -171,7 +163,7 @@ def find_scaled_start(
     statement = f"{variable} d{{0}}/d{variable} = {exponent} {{0}} at the start"
     moves = (Identity(statement.format(w), repr(d), repr(m * x)) for w, (x, d) in moved.items())
     evidence = (*homogeneity.finding.evidence, *moves, *flat)
-    return ScaledStart(homogeneity.degree, exponent, order, evidence)
+    return ScaledStart(homogeneity.degree, homogeneity.time, exponent, order, evidence)
 
 
 def kernel_limit(
@@ -190,7 +182,7 @@ def kernel_limit(
         "`b_0` is that of the tangent kernel",
         scaled.evidence,
     )
-    unit = warp * symbol ** sympy.expand(2 * m * (1 - D))
+    unit = warp * symbol ** sympy.expand(-m * scaled.time)
     error = symbol ** sympy.expand(-scaled.order * m * D)
     slopes = potential.gradient
     limit = Limit(point, finding, "kernel", x, kernel.beta_0, unit, potential, slopes, error)
@@ -387,84 +379,3 @@ def _is_polynomial(x: Expansion, t: Exponent, nu: Sequence[Symbol]) -> bool:
     """Tell whether e^-t x has a limit, and a polynomial."""
     has_limit = x.reaches((t, 0)) and not any(s == t and k for s, k in x.terms)
     return has_limit and bool(x.coefficient((t, 0)).is_polynomial(*nu))
-
-
-def finite_time_limit(
-    p: Parameterization,
-    pieces: Sequence[Piece],
-    point: Point,
-    kernel: TangentKernel,
-    scaled: ScaledStart,
-) -> Limit | None:
-    """Return the limit of Q = int (beta - b)/K(b) db as the start vanishes, or None."""
-    D, m = scaled.degree, scaled.exponent
-    vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
-    piece = pieces[0] if len(pieces) == 1 else None
-    if piece is None or not vanishes or not _is_covered(p, piece, D):
-        return None
-    (beta,) = piece.betas
-    symbol = Symbol(point.variable, positive=True)
-    start = kernel.beta_0[0].xreplace({symbol: sympy.S.One})
-    above, below = _time(p, sympy.oo, start), _time(p, -sympy.oo, start)
-    unit, error = symbol ** (m * (2 - D)), symbol ** (m * (D - 2))
-    reason = (
-        f"covariance, and beta = F(w) of degree {D} > 2 is infinite after the finite time "
-        f"int db/K(b), K at {quoted(point.variable, p)} = 1"
-    )
-    side = _only_side(piece)
-    if not (kernel.unbiased or side):
-        reason += "; beta of the other sign than F(w_0) are reached where K is not 0 at beta = 0"
-    finding = Finding(Verdict.PROVED, reason, scaled.evidence)
-    if side:
-        time = above if side > 0 else _time(p, start, -sympy.oo)
-        x = beta if side > 0 else Symbol(unused("x", {*taken_names(p)}), real=True)
-        return _one_sided(Limit(point, finding, unit=time * unit, error=error), x, side)
-    if kernel.unbiased and _is_even(piece, beta):
-        unit, above, below = above * unit, sympy.S.One, sympy.S.NegativeOne
-    regime, potential = sided(above, below, beta)
-    if not kernel.unbiased:  # Where K(0) = 0 the integral to the other side is infinite.
-        potential = replace(potential, Q=beta * _time(p, sympy.oo * sympy.sign(beta), start))
-    return Limit(point, finding, regime, (beta,), None, unit, potential, (below,), error)
-
-
-def _one_sided(limit: Limit, x: Symbol, side: int) -> Limit:
-    """Return the limit |x| of Q/N at x = side beta, of which only x > 0 is reached."""
-    regime, potential = sided(sympy.S.One, sympy.S.NegativeOne, x)
-    basis = None if side > 0 else -sympy.ImmutableMatrix([[1]])
-    return replace(
-        limit, regime=regime, coordinates=(x,), potential=potential, below=(None,), basis=basis
-    )
-
-
-def _only_side(piece: Piece) -> int:
-    """Return the sign that beta keeps, where 0 is known to end the domain; 0 of none."""
-    (beta,) = piece.betas
-    walls = () if piece.domain is None else piece.domain.walls
-    signs = (sign for w in walls for sign in (1, -1) if w.oriented and w.form == sign * beta)
-    return next(signs, 0)
-
-
-def _is_covered(p: Parameterization, piece: Piece, D: Expr) -> bool:
-    """Tell whether F is a polynomial of degree D > 2 whose Q has no formula in beta or mu."""
-    square = sum((w * w for w in p.w), p.field.zero)
-    plain = p.d == 1 and not p.field.generators and p.geometry.weight_square(p.w) == square
-    closed = piece.kind == "explicit" or piece.time_curve is not None
-    return plain and p.F[0].is_polynomial() and not closed and D.is_Rational and bool(D > 2)
-
-
-def _time(p: Parameterization, end: Expr, start: Expr) -> Expr:
-    """Return the time from one beta to another."""
-    taken = {*p.weights, *p.start_symbols, *p.parameters}
-    b = Symbol(next(name for name in ("b", "b_", "b__") if name not in taken), real=True)
-    return sympy.Integral(1 / sympy.Function("K")(b), (b, start, end))
-
-
-def _is_even(piece: Piece, beta: Symbol) -> bool:
-    """Tell whether K(beta) = K(-beta), as it, or dQ'/dA with the root A, is written."""
-    kernel = piece.kernel
-    if piece.kind == "algebraic" and len(piece.roots) == 1:
-        kernel = piece.gradient[0].diff(piece.roots[0].symbol)
-    if kernel is None or any(root.from_above != 0 for root in piece.roots):
-        return False
-    written = (kernel, *(root.polynomial for root in piece.roots))
-    return all(sympy.expand(f - f.subs(beta, -beta)) == 0 for f in written)

@@ -56,7 +56,8 @@ def homogeneous(homogeneity: Homogeneity, flow: str) -> Iterator[Statement]:
     D = {"D": homogeneity.degree}
     yield Statement(words, D, kind="homogeneous", conditions=given, by=homogeneity.finding)
     if homogeneity.time != 0:
-        power = "c^{e}" if homogeneity.time.is_Atom else "c^({e})"
+        plain = homogeneity.time.is_Integer or homogeneity.time.is_Symbol
+        power = "c^{e}" if plain else "c^({e})"
         words = f"from `c w_0` {flow} is `{power}` times as fast near its start"
         yield Statement(words, {"e": homogeneity.time}, kind="time scale", conditions=given)
 

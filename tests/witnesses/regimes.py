@@ -199,7 +199,7 @@ def placed(r, limit, start, sides, rng):
     """Yield a place on these sides of 0, or on those where a limit is claimed."""
     form, size = limit.potential, len(limit.coordinates)
     assert form is not None
-    if any(b.has(sympy.Integral) for b in form.gradient):
+    if any(b.has(sympy.Integral) for b in (*form.gradient, limit.unit)):
         return
     x = np.array([side * rng.uniform(0.4, 2) for side in sides])
     for i, (s, below) in enumerate(itertools.zip_longest(limit.coordinates, limit.below[:size])):

@@ -26,7 +26,7 @@ def tried(run):
     return or_none
 
 
-LEAST = 1e-9
+LEAST, FINE = 1e-9, {"ftol": 1e-14, "maxiter": 400}
 LEFT = 1e-3
 """Of the largest output, below which one is at rest."""
 
@@ -167,6 +167,7 @@ def least_cost(copies, power, b, rng):
                 jac=lambda v: np.eye(n + 1)[n],
                 constraints=[held, sides],
                 method="SLSQP",
+                options=FINE,
             )
         else:
             run = minimize(
@@ -175,6 +176,7 @@ def least_cost(copies, power, b, rng):
                 jac=lambda v: power * np.sign(v) * np.abs(v) ** (power - 1),
                 constraints=[held],
                 method="SLSQP",
+                options=FINE,
             )
         if abs(held["fun"](run.x)) < 1e-8:
             found.append(run.fun)

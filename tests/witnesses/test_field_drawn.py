@@ -173,8 +173,7 @@ def test_horizons_and_penalties_of_drawn_maps(seed):
     outputs, given = beyond(rng)
     m = margins(derive(Parameterization.parse(outputs, **given)))
     kinds = ["growth", "coercive", "KKT law", "representation cost", "level cost"]
-    if not given:  # runs of products come late: rows are chosen for them among the statements
-        kinds += ["direction", "direction on half-lines", "KKT", "KKT levels"]
+    kinds += ["direction", "direction on half-lines", "KKT", "KKT levels"]
     assert trials(m, kinds, seed) > 0, outputs
     a, b = rng.randint(1, 5), rng.randint(1, 5)
     v = perturb(derive("p**2 - m**2"), "decay", penalty=f"{a}*p**2/2 + {b}*m**2/2")

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import solve_ivp
+from scipy.integrate import quad, solve_ivp
 
-from derive import InputError, Parameterization, derive, margins
+from derive import InputError, Parameterization, derive, margins, regimes
 from derive.certificate.checking.check import NotACertificate, check_text
 from derive.verdict import Verdict
 from numerics.confirm.steered import _pushed as pushed_in_doubles
@@ -331,6 +331,55 @@ def test_where_q_lives_is_certified(model, ends):
     for wall in piece["domain"]["walls"]:
         wall["vanishing"] = forged["parameterization"]["weights"][0]
     assert_rejected(forged, "does not vanish at the wall alone")
+
+
+@pytest.mark.parametrize("norm", ["4/3", "3/2", "3", "5"])
+def test_the_kernel_of_a_product_is_certified_with_its_domain(norm):
+    """K^2 = c^2 + 4 beta^q; weights are finite where beta is not 0, and nothing less is shown."""
+    d = of(["u*v"], None, norm)
+    q, (piece,) = 1 / (1 - 1 / Fraction(norm)), d.potential.pieces
+    beta, (c, at_start) = piece.betas[0], piece.constants[0]
+    power = 4 * sympy.Symbol("b", positive=True) ** sympy.Rational(q)
+    square = (piece.kernel**2).subs(beta, sympy.Symbol("b", positive=True))
+    assert sympy.expand(square - c**2 - power) == 0
+    assert "u_0" in map(str, at_start.free_symbols)
+    text = d.to_json(60)
+    report = check_text(text)
+    assert report.open == ()
+    ends = "every beta is reached" if norm == "4/3" else "at least where beta > 0"
+    assert any(line.endswith(ends) for line in report.theorem)
+    forged = json.loads(text)
+    (said,) = forged["potential"]["pieces"]
+    if said["domain"]["walls"]:
+        said["domain"]["walls"] = []
+        assert_rejected(forged)
+
+
+@pytest.mark.parametrize(("norm", "k"), [("3", "3/4"), ("5", "5/8"), ("3/2", "3/2"), ("4/3", "2")])
+def test_small_starts_of_a_product(norm, k):
+    """K tends to 2 beta^k: dQ/dbeta to its integral, or for k > 1 to the time to infinity."""
+    p = Parameterization.parse(["u*v"], {"u": "alpha", "v": "2*alpha"}, ["alpha"], steepest=norm)
+    (limit,) = regimes(derive(p), toward=(0,)).limits
+    assert limit.finding.verdict is Verdict.PROVED
+    q, k, b = float(1 / (1 - 1 / Fraction(norm))), float(Fraction(k)), 0.7
+
+    def time(start, end, c):
+        """Return int 1/K from a start, K by the law |u|^q - |v|^q at alpha = 1."""
+        K = lambda x: np.sqrt((c * (2**q - 1)) ** 2 + 4 * x**q)  # noqa: E731
+        return quad(lambda s: np.exp(s) / K(np.exp(s)), np.log(start), np.log(end), limit=400)[0]
+
+    alpha = sympy.Symbol("alpha", positive=True)
+    if k < 1:
+        (slope,) = limit.potential.gradient
+        limits = float(slope.subs(dict.fromkeys(slope.free_symbols, b)))
+        assert limits == pytest.approx(b ** (1 - k) / (2 * (1 - k)))
+        assert time(2e-12, b, 1e-6**q) == pytest.approx(limits, rel=1e-2)
+        return
+    unit = limit.unit.replace(sympy.Integral, lambda *_: sympy.S.One)
+    assert unit == alpha ** (-2 * sympy.Rational(k) + 2)
+    found = time(2e-8, b, 1e-4**q) * 1e-4 ** (2 * (k - 1))
+    assert found == pytest.approx(time(2, 1e12, 1), rel=1e-3)
+    assert (limit.regime == "rich") == (norm == "3/2")
 
 
 def test_records_without_a_proof_have_no_certificate():
