@@ -13,8 +13,8 @@ beta keeps the sign of F(w_1), and is never 0. From c w_1
 
     K(beta) = c^(k D) K_1(beta/c^D),    dQ/dbeta = c^(D (1 - k)) z(beta/c^D),    z = int db/K_1.
 
-k > 1: z is at most a finite time Z = int_0^oo db/K_1, after which beta is infinite, so that as c ->
-0 dQ/dbeta tends to c^(D (1 - k)) Z, with a relative error of order c^(D (k - 1)).
+k > 1, which is D > p: z is at most a finite time Z = int_0^oo db/K_1, after which beta is infinite.
+So as c -> 0 dQ/dbeta tends to c^(D (1 - k)) Z, with a relative error of order c^(D (k - 1)).
 
 k <= 1, and K tends to K_0 = kappa |beta|^k at fixed beta: as K >= C |beta|^k for every c, int db/K
 tends to int_0 db/K_0 if k < 1, and is log(1/c^D)/kappa to leading order if k = 1.
@@ -82,8 +82,8 @@ def _of_finite_time(
     above, below = _time(p, sympy.oo, start), _time(p, -sympy.oo, start)
     unit, error = symbol**-power, symbol**power
     reason = (
-        f"covariance, and beta = F(w) of degree {scaled.degree} {_more(p)} is infinite after the "
-        f"finite time int db/K(b), K at {quoted(point.variable, p)} = 1"
+        f"covariance, and beta = F(w) of degree {scaled.degree} > {p.geometry.steering.norm or 2} "
+        f"is infinite after the finite time int db/K(b), K at {quoted(point.variable, p)} = 1"
     )
     side = _only_side(piece)
     if not (kernel.unbiased or side):
@@ -100,12 +100,6 @@ def _of_finite_time(
     return Limit(point, finding, regime, (beta,), None, unit, potential, (below,), error)
 
 
-def _more(p: Parameterization) -> str:
-    """Say of which degrees the time is finite."""
-    s = p.geometry.steepest
-    return "> 2" if s is None else f"> {1 + 1 / s}" if s else ""
-
-
 def _of_growth(
     p: Parameterization, piece: Piece, point: Point, scaled: ScaledStart
 ) -> Limit | None:
@@ -114,12 +108,13 @@ def _of_growth(
     x = _coordinate(p, beta, side)
     size, symbol = (Symbol(name, positive=True) for name in (x.name, point.variable))
     signs = (side,) if side else (1, -1)
-    known = [_tends(piece, point, sign * size) for sign in signs]
-    kernels = [K for K in known if K is not None]
+    kernels = [K for sign in signs if (K := _tends(piece, point, sign * size)) is not None]
     if len(kernels) < len(signs):
         return None
-    above, *below = (sympy.powsimp(size / (K * (1 if k == 1 else 1 - k))) for K in kernels)
-    unit = scaled.exponent * scaled.degree * sympy.log(1 / symbol) if k == 1 else sympy.S.One
+    unit, part = sympy.S.One, 1 - k
+    if k == 1:
+        unit, part = scaled.exponent * scaled.degree * sympy.log(1 / symbol), sympy.S.One
+    above, *below = (sympy.powsimp(size / (K * part)) for K in kernels)
     potential = recognize(
         [above], [-g for g in below] or [None], (x,), (True,), point.decisions([size.name])
     )

@@ -215,25 +215,30 @@ def _possible_ends(
 ) -> Iterator[tuple[RationalFunction | None, Expr | None, Undecided]]:
     """Yield functions of beta at whose zeros K or F may end, and what of the weights is 0 there."""
     leaf, K = Leaf(metric, notation), metric.K[0][0]
-    parts = _kernel_in_beta(leaf) if piece is None else _power_of_kernel(piece, leaf.field)
     bounded = leaf.stays_bounded
     apart = leaf.avoids if bounded else leaf.is_bounded_away
     flat = list(filterfalse(apart, (g for g, _ in factors(K))))
     broken = list(filterfalse(leaf.avoids, _singular(metric.parameterization)))
     zeros = _zeros_of_output(leaf, [*flat, *broken], side_of_zero)
+    parts = _kernel_parts(piece, leaf) if flat or not bounded else []
 
     if side_of_zero is not None:
         yield leaf.zeros_of_output, None, "kernel"
-    if parts is not None and (flat or not bounded):
+    if parts is not None:
         yield from ((g, None, "kernel") for part in parts for g, _ in factored(part)[1])
     else:
         ends = [*flat, *broken, *zeros]
         flat = [g for g in flat if not (bounded and leaf.avoids(g, ends))]
         yield from ((_zeros_of(g, leaf, zeros), None, "kernel") for g in flat)
-    if parts is None and not bounded and _has_poles(metric):
-        yield None, None, "kernel"
+        if not bounded and _has_poles(metric):
+            yield None, None, "kernel"
     yield from ((_zeros_of(g, leaf, zeros), to_expr(g, notation.weights), "smooth") for g in broken)
     yield from _rate_ends(leaf)
+
+
+def _kernel_parts(piece: Piece | None, leaf: Leaf) -> list[RationalFunction] | None:
+    """Return functions of beta and the start of which a power of K is a quotient, or None."""
+    return _kernel_in_beta(leaf) if piece is None else _power_of_kernel(piece, leaf.field)
 
 
 def _zeros_of(

@@ -39,7 +39,19 @@ def degrees(
     if (s := exponent(given["flow"])) is None:
         return []
     require("rates" in given and "vector" not in given, "steepest descent has rates")
-    units, n, divisors = list[Function](), 2 * int(s.q), dict(space.divisors)
+    divisors = dict(space.divisors)
+    _require_rates(space, s, F, rates)
+    moved = (space.sum(space.symbols[k] * f.derivative(k) for k in range(space.weights)) for f in F)
+    found = [constant(x / f) or fmpq(0) for x, f in zip(moved, F, strict=True)]
+    space.divisors = divisors  # identities hold where these are 0, too
+    return found
+
+
+def _require_rates(
+    space: Space, s: fmpq, F: Sequence[Function], rates: Sequence[Mapping[int, Function]]
+) -> None:
+    """Require rates c |d_k F|^(s - 1), of which nothing is owed where phi is a polynomial."""
+    units, n = list[Function](), 2 * int(s.q)
     for k, row in enumerate(rates):
         slopes = [x for x in (f.derivative(k) for f in F) if not x.is_zero()]
         require(len(slopes) < 2, "under steepest descent outputs share a weight")
@@ -49,7 +61,3 @@ def degrees(
     if s.q == 1 and s.p % 2:
         own = {str(p) for row in rates for rate in row.values() for p, _ in factors(rate)}
         space.signs = [f for f in space.signs if not {str(p) for p, _ in factors(f)} <= own]
-    moved = (space.sum(space.symbols[k] * f.derivative(k) for k in range(space.weights)) for f in F)
-    found = [constant(x / f) or fmpq(0) for x, f in zip(moved, F, strict=True)]
-    space.divisors = divisors  # identities hold where these are 0, too
-    return found
