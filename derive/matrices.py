@@ -35,6 +35,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import sympy
+
 from derive.clock import Stages
 from derive.derivation import Derivation, derive
 from derive.errors import InputError
@@ -54,6 +56,16 @@ LONGEST = 200
 """Characters of an equation that is shown; others are on the page of the outputs."""
 MOST = 3
 """Rows and columns of the blocks in which two measurements are tried."""
+UNIQUE = (
+    "the loss is convex and decreases like `exp(-u)`",
+    "the `X_i`, with their labels, are separable",
+    "the `b` of largest margin among those with `sum_k |b_k| = 1` is unique",
+)
+CONVERGES = (
+    "the loss decreases like `exp(-u)` and tends to 0",
+    "`b(t)/|b(t)|` converges, to `c` with all `sum_k a_ik c_k > 0`",
+)
+"""What is asked on separable data, where Q lives on all b and where it lives on half-lines."""
 REACHED = (
     "along `Z_i = grad <X_i, F>` the rows of all matrices, one above the other, move by "
     "`Z' = 2 S_i Z` with symmetric `S_i`: steering reaches the orbit of the group of "
@@ -187,7 +199,9 @@ class MatrixDerivation(Decided, Certified):
     def gives_nuclear_margin(self) -> bool:
         """Whether the direction of beta on separable data has the largest nuclear margin."""
         shape = None if self.margins is None else self.margins.shape
-        return shape is not None and shape.norm == "l1" and not shape.weighted
+        if shape is None or self.entry is None or shape.weighted:
+            return False
+        return shape.norm == "l1" or shape.cone == sympy.Abs(*self.entry.beta)
 
     @property
     def statements(self) -> tuple[Statement | Open, ...]:
@@ -214,6 +228,14 @@ class MatrixDerivation(Decided, Certified):
             by=self.finding,
         )
         yield Statement(p.kept, kind="conserved", by=self.finding)
+        if p.terms and len(p.lengths) == 1:
+            yield Statement(
+                "`(O^T beta O)_kl/sqrt(b_k b_l)` is kept, so that `b` determines `beta`; where "
+                "`beta_0` commutes with all `X_i`, `beta` does, and `Q` is of its eigenvalues `b`",
+                kind="conserved",
+                by=self.finding,
+                proof=(note("`(O^T beta O)_kl = mu <w_k, w_l>` of rows that keep directions"),),
+            )
         if self.verdict is Verdict.PROVED:
             given = ("gradient flow on `|<X_i, F(w)> - y_i|^2` converges with `<X_i, beta> = y_i`",)
             words = (
@@ -227,19 +249,15 @@ class MatrixDerivation(Decided, Certified):
                 f"least nuclear norm among all {p.among} with `<X_i, beta> = y_i`"
             )
             yield Statement(words, kind="regime", by=self.finding)
-        if self.gives_nuclear_margin:
+        if self.gives_nuclear_margin and self.margins is not None:
+            cited = self.margins.shape.norm is not None
             yield Statement(
                 "every limit point of `beta(t)` over its nuclear norm has the largest "
-                "`min_i <X_i, beta>` of all matrices of nuclear norm 1",
-                kind="direction",
-                ground=Ground.CITED,
-                conditions=(
-                    "the loss is convex and decreases like `exp(-u)`",
-                    "the `X_i`, with their labels, are separable",
-                    "the `b` of largest margin among those with `sum_k |b_k| = 1` is unique",
-                    p.positive,
-                ),
-                by=SOURCE,
+                f"`min_i <X_i, beta>` of all {p.among} of nuclear norm 1",
+                kind="direction" if cited else "direction on half-lines",
+                ground=Ground.CITED if cited else Ground.PROVED,
+                conditions=(*(UNIQUE if cited else CONVERGES), p.positive),
+                by=SOURCE if cited else self.finding,
             )
 
     def _refuted(self) -> Iterator[Statement]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from derive.errors import InputError
+from derive.exact.towers.tower import build_elements
 from derive.language import to_text
 from derive.language.arguments import parse_entrywise, parse_name
 from derive.language.tree import (
@@ -191,9 +192,17 @@ def _read_rates(rates: Mapping[str, object], weights: tuple[str, ...]) -> dict[s
             known = ", ".join(weights)
             raise InputError(f"rates: there is no weight {x} (the weights are {known})")
         named = isinstance(rate, Name) and rate.name not in weights
-        if not (named or (isinstance(rate, Number) and rate.value > 0)):
+        if not (named or _is_positive_number(rate)):
             raise InputError(f"rates: with --each give {x} a positive number, or a name for one")
     return given
+
+
+def _is_positive_number(tree: Tree) -> bool:
+    """Tell whether a tree is a positive rational number."""
+    if names((tree,)):
+        return False
+    (number,) = build_elements((tree,), ())
+    return number.is_constant() and number.value() > 0
 
 
 def _joined(node: Tree, parts: list[Tree]) -> Tree:

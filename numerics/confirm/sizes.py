@@ -16,7 +16,7 @@ make these limits one. That they differ is seen, and proves nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -55,6 +55,7 @@ from numerics.evaluate.start import bound_at, outputs_at
 from numerics.integrator.gradient_flow import Flow
 
 SIZES = (2, 3, 5)
+EMPTY: Mapping[str, Real] = {}
 CONSTANT = Fraction(3, 2)
 """What the first constant of F is in the check; each is greater by 1/3 than the last."""
 
@@ -84,6 +85,8 @@ class EntriesAt:
     dual: EntrywiseDual
     potential: EntrywisePotential
     n: int
+    origin: Mapping[str, Real] = field(default_factory=dict)
+    """The names at the start, from where integrals without ends run."""
 
     @property
     def outputs(self) -> int:
@@ -120,17 +123,20 @@ class EntriesAt:
         with mpmath.workdps(end.digits + GUARD):
             (copy,) = problem.copies(end)
             before, after = self.values(copy.begin), self.values(copy.end)
-            moved = _difference(self.y(after), self.y(before))
+            at = replace(self, origin=before)
+            y = (at.along(self.potential.y, ends, self.outputs) for ends in (after, before))
+            moved = _difference(*y)
             found = dict[str, float | None](y=None, Q=None, law=None)
             if self.outputs > 1:
                 found["y"] = stationarity(problem.X, moved, end.digits)
-            first, last = self.slopes(before), self.slopes(after)
+            first, last = at.slopes(before), at.slopes(after)
             if first and last:
                 errors = _difference(_difference(last, first), moved)
                 found["Q"] = digits_of(mpmath.norm(errors), mpmath.norm(moved))
             if (law := self.potential.law) is not None:
-                c = self.number(law, before)
-                found["law"] = digits_of(self.number(law, after) - c, c)
+                c = at.number(law, before)
+                size = c if c else at.number(law.replace(sympy.Integral, lambda f, _: f), after)
+                found["law"] = digits_of(at.number(law, after) - c, size)
         words = {"y": "y in the row space of X", "Q": "grad Q as y", "law": "the law"}
         return {f"n = {self.n}: {words[x]}": digits for x, digits in found.items()}
 
@@ -144,11 +150,16 @@ class EntriesAt:
         return known | {x: self.number(value, known) for x, value in (sums | rows).items()}
 
     def number(self, expression: Expr, known: Mapping[str, Real]) -> Real:
-        """Return the value of an expression."""
-        whole = self.potential.notation.at_size(expression, self.n)
-        names = tuple(sorted({x.name for x in whole.free_symbols}))
-        (value,) = compiled([whole], names, "mpmath")(*(known[x] for x in names))
-        return mpmath.mpmathify(value)
+        """Return the value of an expression; integrals without ends run from the start."""
+        whole, values = self.potential.notation.at_size(expression, self.n), dict(known)
+        for integral in whole.atoms(sympy.Integral):
+            (x,), name = integral.variables, f"I{len(values)}"
+            values[name] = mpmath.quad(
+                lambda t, f=integral.function, x=x.name: _value(f, {**known, x: t}),
+                [self.origin[x.name], known[x.name]],
+            )
+            whole = whole.xreplace({integral: sympy.Symbol(name)})
+        return _value(whole, values)
 
     def along(self, expression: Expr, known: Mapping[str, Real], most: int) -> list[Real]:
         """Return a function of v_i at the first entries."""
@@ -159,10 +170,6 @@ class EntriesAt:
             for k in range(1, most + 1)
         ]
 
-    def y(self, known: Mapping[str, Real]) -> list[Real]:
-        """Return the dual coordinates."""
-        return self.along(self.potential.y, known, self.outputs)
-
     def slopes(self, known: Mapping[str, Real]) -> list[Real]:
         """Return grad Q up to its linear part, in beta; nothing where Q is not in beta."""
         if (gradient := self.potential.gradient(self.n)) is None:
@@ -171,8 +178,16 @@ class EntriesAt:
         beta = self.along(at.expr(at.entries.F[0]), known, self.n)
         betas = {f"{at.beta.base}{k}": x for k, x in enumerate(beta, 1)}
         found = [self.number(x, {**known, **betas}) for x in gradient]
-        affine = self.dual.leaves_out and not self.dual.entries.model.left_out
+        said = any(left == at.last for left, _ in self.potential.rows)
+        affine = self.dual.leaves_out and (said or not self.dual.entries.model.left_out)
         return [x - found[-1] * affine for x in found[: self.outputs]]
+
+
+def _value(expression: Expr, known: Mapping[str, Real] = EMPTY) -> Real:
+    """Return the value of an expression without sums, as SymPy's numbers are."""
+    names = tuple(sorted({x.name for x in expression.free_symbols}))
+    (value,) = compiled([expression], names, "mpmath")(*(known[x] for x in names))
+    return mpmath.mpmathify(value)
 
 
 def _difference(left: list[Real], right: list[Real]) -> list[Real]:
@@ -256,8 +271,7 @@ def _slope(entry: Derivation) -> Slope | None:
 def _slope_at(slope: Slope, b: Real, start: Iterable[Real]) -> Real:
     """Return dq/db at b, from lengths at the start."""
     gradient, names = slope
-    (value,) = compiled([gradient], names, "mpmath")(b, *start)
-    return mpmath.mpmathify(value)
+    return _value(gradient, dict(zip(names, (b, *start), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -334,7 +348,7 @@ class AtSize:
     def parts(self, row: Sequence[Real]) -> list[list[Real]]:
         """Return the part of a row in each eigenspace of the quadratic form."""
         r = self.size[2]
-        spaces = ([[_number(x) for x in v] for v in vectors] for _, vectors in self.eigenspaces)
+        spaces = ([[_value(x) for x in v] for v in vectors] for _, vectors in self.eigenspaces)
         return [[mpmath.fdot(e, row[j::r]) for e in own for j in range(r)] for own in spaces]
 
     def compare(
@@ -345,7 +359,7 @@ class AtSize:
             X, left, right = self.found(rng) if self.model.given else self.drawn(rng)
             bases = {x: left if x in self.model.lefts else right for x in self.model.names}
             end, other = self.limits(X, self.start(rng), rng, digits)
-            mus = [_number(mu) for mu, _ in self.eigenspaces]
+            mus = [_value(mu) for mu, _ in self.eigenspaces]
             pairs = zip(*(self.rows_of(w, bases) for w in (end.start, end.weights)), strict=True)
             rows = [Row(mus, *map(self.parts, pair)) for pair in pairs]
             slopes = slope and [row.slope(slope) for row in rows]
@@ -435,9 +449,7 @@ class AlignedAt(AtSize):
             left, right = _precise(bases[0]), _precise(bases[-1])
             beta = mpmath.matrix([list(end.limit[i * m : (i + 1) * m]) for i in range(n)])
             b = [(left.T * beta * right)[k, k] for k in range(count)]
-            slopes = slope and [
-                _slope_at(slope, x, [_number(c)]) for x, c in zip(b, d, strict=True)
-            ]
+            slopes = slope and [_slope_at(slope, x, [_value(c)]) for x, c in zip(b, d, strict=True)]
             own = {"beta = O diag(b) H^T": distance(beta, _diagonal(left, right, b), digits)}
             return own | _steered((end, other), (X, left, right), slopes)
 
@@ -477,10 +489,6 @@ def _orthogonal(n: int, rng: np.random.Generator) -> Matrix:
 
 def _fraction(x: object) -> Fraction:
     return Fraction(str(x))
-
-
-def _number(x: Expr) -> Real:
-    return sympy.N(x, mpmath.mp.dps)._to_mpmath(mpmath.mp.prec)
 
 
 def _precise(matrix: Matrix) -> Real:

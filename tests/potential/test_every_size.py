@@ -9,8 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
+from scipy.integrate import solve_ivp
 
 from derive import InputError, Parameterization, Verdict, derive
+from derive.language import to_text
 from derive.model.entrywise import EntrywiseMap
 from numerics.confirm.regression_problem import complete_problem, draw_target
 from numerics.confirm.sizes import EntriesAt, check_sizes
@@ -122,6 +124,58 @@ def test_flows_agree_and_refute_what_is_broken(text, each, options):
     for part in ({"y": d.potential.y**3}, {"head": d.potential.head + at.over(at.beta**3)}):
         broken = dataclasses.replace(check, potential=dataclasses.replace(d.potential, **part))
         assert min(x for x in broken.compare(problem, end).values() if x is not None) < 3
+
+
+def moved_by_loss_weights(model, n, draws):
+    """Return by what part of its way loss weights move the limit of a flow that knows F alone."""
+    outputs = [sympy.sympify(to_text(tree)) for tree in model.of_size(n)]
+    weights = sorted({w for f in outputs for w in f.free_symbols}, key=str)
+    F, J = (
+        sympy.lambdify([weights], x, "numpy", cse=True)
+        for x in (outputs, sympy.Matrix(outputs).jacobian(weights))
+    )
+
+    def limit(start, X, y, of_loss):
+        def slope(_, w):
+            return -J(w).T @ (X.T @ (of_loss * (X @ F(w) - y)))
+
+        w = start
+        for k in range(14):
+            w = solve_ivp(slope, (0, 4 * 2.0**k), w, "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
+            if np.abs(X @ F(w) - y).max() < 1e-11:
+                return np.array(F(w))
+        return None
+
+    rng, found = np.random.default_rng(n), []
+    for _ in range(draws):
+        start, X = rng.uniform(0.6, 1.5, len(weights)), rng.normal(size=(2, n - model.left_out))
+        y = X @ F(start * rng.uniform(0.5, 1.6, len(weights)))
+        ends = [limit(start, X, y, np.array([1.0, x])) for x in (1.0, 30.0)]
+        if all(end is not None for end in ends):
+            way = np.linalg.norm(ends[0] - np.array(F(start)))
+            found.append(np.linalg.norm(ends[1] - ends[0]) / way)
+    return max(found)
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(
+    ("text", "has_one"),
+    [
+        ("exp(v)/sum(exp(v))", True),
+        ("gam*v/norm(v)", True),
+        ("exp(v)/(1 + sum(exp(v)))", True),
+        ("gam*exp(v)/(1 + sum(exp(v)))", False),
+        ("gam*exp(v)/sum(exp(v))", False),
+        ("gam*v/sum(v)", False),
+        ("v/(1 + sum(v**4))", False),
+    ],
+)
+@pytest.mark.parametrize("n", [3, 5])
+def test_loss_weights_move_limits_where_there_is_no_q(text, has_one, n):
+    model = EntrywiseMap.parse([text], ["v"])
+    assert derive_once(model).verdict is (Verdict.PROVED if has_one else Verdict.REFUTED)
+    moved = moved_by_loss_weights(model, n, 1 if has_one else 6)
+    assert moved < 1e-8 if has_one else moved > 1e-3
 
 
 def flown(d, start):
@@ -248,6 +302,17 @@ def test_flows_at_two_three_and_five():
     check = check_sizes(d.dual, d.potential)
     assert check.passed
     assert [f"n = {n}:" in check.report() for n in (2, 3, 5)] == [True] * 3
+
+
+def test_laws_that_are_integrals_are_checked():
+    d = derive_once("softplus(v)/sum(softplus(v))", each=["v"])
+    check = EntriesAt(d.dual, d.potential, 3)
+    problem = check.problem(np.random.default_rng(0))
+    end = problem.flow(20)
+    assert check.compare(problem, end)["n = 3: the law"] > 15
+    other = d.potential.law.replace(sympy.exp, lambda u: sympy.exp(u) + 1)
+    broken = dataclasses.replace(check, potential=dataclasses.replace(d.potential, law=other))
+    assert broken.compare(problem, end)["n = 3: the law"] < 5
 
 
 def test_outputs_that_depend_on_one_another_have_none():

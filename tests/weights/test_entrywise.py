@@ -106,6 +106,20 @@ def test_dual_coordinates_are_accepted_by_identities(text, each, clock):
             _ = dataclasses.replace(dual, **broken).identities
 
 
+@pytest.mark.parametrize("text", ["gam*exp(v)/(1 + sum(exp(v)))", "gam*sinh(v)/(2 + sum(sinh(v)))"])
+def test_as_many_laws_as_single_weights_are_asked_for(text):
+    """Without a law y_i are functions of the weights, and not of beta."""
+    with pytest.raises(NotOfThisKind, match="no law"):
+        dual_of(text)
+
+
+@pytest.mark.parametrize("text", ["gam*exp(v)/sum(exp(v))", "gam*v/sum(v)"])
+def test_a_verdict_at_two_entries_says_nothing_of_more(text):
+    model = EntrywiseMap.parse([text], ["v"])
+    assert derive(Parameterization(model.of_size(2)), timeout=60).verdict is Verdict.PROVED
+    assert find_entrywise_refutation(Entries(model)).size == 3
+
+
 def test_a_law_that_is_none_is_not_accepted():
     dual = dual_of("v**2*sum(v**2)")
     assert not dual.conserved
@@ -119,6 +133,7 @@ def test_a_law_that_is_none_is_not_accepted():
     [
         ("gam*v/sum(v)", 3),
         ("gam*exp(v)/sum(exp(v))", 3),
+        ("gam*exp(v)/(1 + sum(exp(v)))", 3),  # y_i with the right slopes, and no law
         ("v/(1 + sum(v**4))", 3),
         ("v/prod(v)", 3),
         ("v**3/prod(v)", 4),  # at n = 3 the outputs have the product 1

@@ -312,17 +312,29 @@ class _Builder:
             # v_i is what lies above beta_i on the leaf.
             h, f = self.h.subs(at.v, at.each), at.own(self.dual.f, at.each)
             assert self.law is not None
-            rows = ((f, at.beta / at.expr(self.dual.G)), (self.law, at.c))
+            rows = ((f, at.beta / at.expr(self.dual.G)), (self.law, at.c), *self.last_output)
             return self.of(at.over(at.beta * h), rows, follows=(at.each, at.S))
         if not form.is_power:
             product = sympy.Product(at.beta, (at.i, 1, at.n)) ** (1 / at.n)
             factor = at.n * sympy.exp(-form.u * at.c / at.n) / (form.C * form.u**2)
-            return self.of(-factor * product, ((at.c, at.total(at.v)),))
+            return self.of(-factor * product, ((at.c, at.total(at.v)), *self.last_output))
         if form.p == 2:
-            return self.of(at.over(at.beta * sympy.log(at.beta)) / (4 * form.C))
+            head = at.over(at.beta * sympy.log(at.beta)) / (4 * form.C)
+            return self.of(head, self.last_output)
         norm = at.over(self.power_of_beta(form)) ** (form.p / 2)
         factor = at.c ** (1 - form.p / 2) / (form.C * form.p * (2 - form.p))
-        return self.of(factor * norm, ((at.c, at.total(form.X**2)),))
+        return self.of(factor * norm, ((at.c, at.total(form.X**2)), *self.last_output))
+
+    @property
+    def last_output(self) -> Rows:
+        """What beta_n is where it is no output: the sum of all f(v_i) G is constant."""
+        at, dual = self.at, self.dual
+        if not dual.entries.model.left_out:
+            return ()
+        k = at.own(dual.k)
+        b = at.own(at.entries.sums[at.S.name] - dual.k * dual.f)
+        whole = sympy.cancel(at.expr(dual.G) * (at.S - at.n * b) / k)
+        return ((at.last, whole - at.over(at.beta, at.n - 1)),)
 
     def with_clock_of_laws(self) -> EntrywisePotential:
         """Return sum_i beta_i h(v_i) - G c, explicit for powers and exponentials.

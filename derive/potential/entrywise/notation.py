@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import sympy
 from sympy import Expr, Symbol
@@ -80,7 +80,7 @@ class EntrywiseNotation:
 
     def total(self, function: Expr) -> Expr:
         """Return the sum of a function of v over all entries."""
-        return sympy.Sum(function.subs(self.v, self.summed), (self.k, 1, self.n))
+        return sympy.Sum(function.xreplace({self.v: self.summed}), (self.k, 1, self.n))
 
     @property
     def F(self) -> Expr:
@@ -92,7 +92,9 @@ class EntrywiseNotation:
 
     def at_size(self, expression: Expr, n: int) -> Expr:
         """Return an expression at a number n, with names such as beta1 and v1."""
-        expanded = expression.subs(self.n, n).doit()
+        expanded = expression.subs(self.n, n)
+        for kind, joined in ((sympy.Sum, sympy.Add), (sympy.Product, sympy.Mul)):
+            expanded = expanded.replace(kind, lambda x, ends, join=joined: join(*_terms(x, *ends)))
         names = {x: f"{x.base}{x.indices[0]}" for x in expanded.atoms(sympy.Indexed)}
         return expanded.xreplace({x: Symbol(name, real=True) for x, name in names.items()})
 
@@ -105,6 +107,11 @@ class EntrywiseNotation:
     def entry(self, index: str) -> Symbol:
         """Return a generic entry."""
         return self.symbols[self.entries.entries[index]]
+
+
+def _terms(term: Expr, index: Symbol, first: Expr, last: Expr) -> Iterator[Expr]:
+    """Yield a term at each index, also where it is what an integral runs over."""
+    return (term.xreplace({index: sympy.Integer(k)}) for k in range(int(first), int(last) + 1))
 
 
 def _real(names: Iterable[str]) -> dict[str, Symbol]:
