@@ -69,11 +69,11 @@ class Mode:
     data: str = ""
     plane: str
     key: str = ""
-    marks: Sequence[str] = ()
+    marks: Sequence[Sequence[str]] = ()
     numbers: Mapping[str, str]
     account: str
     figure: str = ""
-    figure_marks: Sequence[str] = ()
+    figure_marks: Sequence[Sequence[str]] = ()
     slider: str = ""
     curves: Mapping[str, str] = field(default_factory=dict)
     warp: Mapping[str, str] | None = None
@@ -83,26 +83,23 @@ TABLE = read_table(__file__, "modes.toml")
 NOTES = TABLE.pop("notes")
 MODES = {name: Mode(**given) for name, given in TABLE.items()}
 """The modes of pages: by the verdict, and by whether Q has a horizon."""
+ICON = '<svg viewBox="0 0 24 16" aria-hidden="true">{}</svg> '
 DRAWN = {
-    "line": '<path class="{}" d="M1,8H23"/>',
-    "mark": '<g class="mark {}"><path d="M18,8A6,6 0 1 1 6,8A6,6 0 1 1 18,8"/></g>',
+    "": "",
+    "line": ICON.format('<path class="{}" d="M1,8H23"/>'),
+    "mark": ICON.format('<g class="mark {}"><path d="M18,8A6,6 0 1 1 6,8A6,6 0 1 1 18,8"/></g>'),
 }
 
 
 def _html(text: str) -> str:
-    """Return a text of a mode with its formulas and marks."""
-
-    def drawn(found: re.Match[str]) -> str:
-        shape = DRAWN[found[1]].format(found[2])
-        return f'<svg viewBox="0 0 24 16" aria-hidden="true">{shape}</svg>'
-
-    words = re.sub(r"\[(line|mark) ([\w -]+)\]", drawn, " ".join(text.split()))
-    return re.sub(r"\$([^$]*)\$", lambda found: mathml.inline(found[1]), words)
+    """Return a text of a mode with its formulas."""
+    return re.sub(r"\$([^$]*)\$", lambda found: mathml.inline(found[1]), " ".join(text.split()))
 
 
-def _key(marks: Sequence[str]) -> str:
+def _key(marks: Sequence[Sequence[str]]) -> str:
     """Return what the marks of a picture are."""
-    entries = (f"<li>{_html(x)}</li>" for x in marks)
+    drawn = ((*kind.partition(" "), says) for kind, says in marks)
+    entries = (f"<li>{DRAWN[x].format(name)}{_html(says)}</li>" for x, _, name, says in drawn)
     return f'<ul class="key">{"".join(entries)}</ul>' if marks else ""
 
 
@@ -266,7 +263,7 @@ def _curves(d: Derivation, mode: Mode) -> Iterator[str]:
     small = mode.curves if mode.warp is None or d.of_coordinates else mode.warp if warps else {}
     for name, says in small.items():
         weights = d.parameterization.weights if name == "F" else ()
-        key = _key([f"[line curve way-{k}] {_math(w)}" for k, w in enumerate(weights)])
+        key = _key([(f"line curve way-{k}", _math(w)) for k, w in enumerate(weights)])
         yield f"<figure><figcaption>{_html(says)}{key}</figcaption>"
         yield f'<svg id="curve-{name}"></svg></figure>'
 
