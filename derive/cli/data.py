@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path as File
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from derive.optimizers.saddle_path import SaddlePath
     from derive.perturbed.run import AuditedRun
     from derive.separable.find import Margins
+    from numerics.margins.kkt import KKTPoint
 
 NORMS = ("l1", "l2", "linf", "softmax", "dft", "nuclear", "l4/3")
 
@@ -38,6 +40,7 @@ class Margin(Steepest, OfModel, Recorded):
         "", "With --data: the norm, where not that of the horizon of Q.", "|".join(NORMS)
     )
     shape: str = option("", "With --norm nuclear: features are matrices, by rows.", "NxM")
+    kkt: bool = option(False, "With --data: a KKT point of the margin problem in the weights.")
 
     def find(self, enter: Enter) -> Margins:
         """Return what the flow tends to on separable data."""
@@ -47,11 +50,12 @@ class Margin(Steepest, OfModel, Recorded):
         enter("parameterization")
         return margins(derive(self.model.read().parameterization(), enter), enter)
 
-    def answer(self, enter: Enter) -> Answer:
-        """Add the predictor of largest margin on the data, or that they are not separable."""
-        self.model.read()  # which refuses what is no F before data are read
+    def _shape(self) -> tuple[int, int] | None:
+        """Return the shape of features that are matrices; refuse options that do not fit."""
         if self.norm and self.data is None:
             raise InputError(f"--norm is {', '.join(NORMS)}, and goes with --data FILE.csv")
+        if self.kkt and (self.data is None or self.norm or self.steepest):
+            raise InputError("--kkt goes with --data FILE.csv, without --norm and --steepest")
         if (self.norm == "nuclear") != bool(self.shape):
             raise InputError(
                 "--shape, such as 2x3, goes with --norm nuclear, and that with --shape"
@@ -59,6 +63,12 @@ class Margin(Steepest, OfModel, Recorded):
         size = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", self.shape)
         if self.shape and size is None:
             raise InputError(f"--shape must be two whole numbers such as 2x3, not {self.shape!r}")
+        return size and (int(size[1]), int(size[2]))
+
+    def answer(self, enter: Enter) -> Answer:
+        """Add the predictor of largest margin on the data, or that they are not separable."""
+        self.model.read()  # which refuses what is no F before data are read
+        shape = self._shape()
         if self.data is None:
             return super().answer(enter)
         if self.form not in (TEXT, FORMS["json"]):
@@ -79,13 +89,27 @@ class Margin(Steepest, OfModel, Recorded):
             raise InputError(f"--data has {features} features, but F has {p.d} outputs")
         answer = answer_with(record, self.form, enter)
         enter.keep_unfinished(answer)
+        if self.kkt:
+            return with_data(answer, _kkt_point(record, X, labels, enter), self.form)
         enter("largest margin")
-        shape = size and (int(size[1]), int(size[2]))
         try:
             found = max_margin(X, labels, self.norm or _norm(record), shape)
             return with_data(answer, found, self.form)
         except NotSeparable as none:
             return replace(with_data(answer, none.certificate, self.form), code=NO)
+
+
+def _kkt_point(record: Margins, X: object, labels: Sequence[str], enter: Enter) -> KKTPoint:
+    """Return a KKT point of the margin problem in the weights on rows of two classes."""
+    from numerics.margins.kkt import kkt_point
+    from numerics.margins.predictor import fold
+
+    p, folded = record.derivation.parameterization, fold(X, labels)
+    if folded.several or p.vectors or p.geometry.functions:
+        words = "two classes, weights of given number, and gradient flow without rates"
+        raise InputError(f"--kkt is of {words}")
+    enter("a KKT point")
+    return kkt_point(p, [[Fraction(x, folded.scale) for x in row] for row in folded.rows])
 
 
 def _norm(record: Margins) -> str:

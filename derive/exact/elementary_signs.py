@@ -11,6 +11,7 @@ import functools
 import operator
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import combinations
 
 import sympy
 from flint import arb, fmpq
@@ -36,6 +37,38 @@ _BALLS |= {sympy.Abs: "__abs__"}
 
 class Undecided(Exception):
     """What was asked of an expression was not decided."""
+
+
+def with_squares(expression: Expr) -> Expr:
+    """Return an expression with a^2 + 2 a b + b^2 in sums as (a + b)^2, where that is shorter.
+
+    >>> a, b, c = sympy.symbols("a b c")
+    >>> with_squares((a**2 - 2 * a * b + b**2 + c**2) * (a + b))
+    (a + b)*(c**2 + (a - b)**2)
+    """
+
+    def gathered(total: Expr) -> Expr:
+        terms = [*total.args]
+        roots = [(s, a) for s in terms if (a := _root_of_square(s)) is not None]
+        for (s, a), (t, b) in combinations(roots, 2):
+            for sign in () if a.free_symbols & b.free_symbols else (1, -1):
+                if {s, t, 2 * sign * a * b} <= {*terms}:
+                    terms = [x for x in terms if x not in (s, t, 2 * sign * a * b)]
+                    terms.append((a + sign * b) ** 2)
+        return sympy.Add(*terms)
+
+    ways = expression, expression.replace(lambda e: e.is_Add, gathered)
+    return min(ways, key=lambda e: int(e.count_ops()))
+
+
+def _root_of_square(term: Expr) -> Expr | None:
+    """Return the root of a term that is the square of a monomial with a number, or None."""
+    number, powers = term.as_coeff_Mul()
+    root = sympy.sqrt(number)
+    halves = [(x, n / 2) for x, n in powers.as_powers_dict().items()]
+    if not root.is_Rational or any(not n.is_Integer for _, n in halves):
+        return None
+    return sympy.Mul(root, *(x**n for x, n in halves))
 
 
 def in_words(expression: Expr) -> str:

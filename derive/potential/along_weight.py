@@ -407,7 +407,7 @@ class _AlongWeight:
         flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))
         kernel = sympy.Add(*(x * y for x, y in zip(slopes, flow, strict=True)))
         images = {names[w]: self.expr(self.leaf.at(p.field.named(w))) for w in p.weights}
-        return tuple(e.subs(images, simultaneous=True) for e in (F, flow[self.leaf.index], kernel))
+        return tuple(e.xreplace(images) for e in (F, flow[self.leaf.index], kernel))
 
     def weights(self) -> Iterator[str]:
         """Yield what the weights are, or their squares where their signs are not known."""

@@ -19,6 +19,7 @@ from derive.errors import DeriveError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import by_powers
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, without_modulus
@@ -158,12 +159,18 @@ def with_positive(relation: Coordinate, product: Expr) -> Expr:
 
 def known_sign(relation: Coordinate, argument: Expr) -> int:
     """Return the sign of a function of t at the start; 0 where it is not known for all starts."""
-    try:
-        A = to_field(from_sympy(argument), relation.field, "a sign")
+    with suppress(DeriveError, ZeroDivisionError):
+        return _sign(relation, to_field(from_sympy(argument), relation.field, "a sign"))
+    return 0
+
+
+def _sign(relation: Coordinate, A: RationalFunction) -> int:
+    if not A.depends_on(0) and (sign := Signs(relation.nonnegative).of(A)):
+        return sign
+    with suppress(AssumePositive, BranchOpen):
         sign, assumed = start_sign(relation.start(A), relation.notation)
-    except (DeriveError, ZeroDivisionError, AssumePositive, BranchOpen):
-        return 0
-    return 0 if assumed else sign
+        return 0 if assumed else sign
+    return 0
 
 
 def antiderivative(relation: Coordinate, integrand: RationalFunction) -> Expr | None:
@@ -305,14 +312,9 @@ def _discriminant(relation: Coordinate, quadratic: Poly) -> tuple[RationalFuncti
     a, b, c = quadratic.all_coeffs()
     try:
         square = to_field(from_sympy(4 * a * c - b**2), relation.field, "a discriminant")
-        start = relation.start(square)
     except DeriveError:
         return None, 0
-    with suppress(AssumePositive, BranchOpen):
-        sign, assumed = start_sign(start, relation.notation)
-        if not assumed:
-            return square, sign
-    return square, relation.taken
+    return square, _sign(relation, square) or relation.taken
 
 
 def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:

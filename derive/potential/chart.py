@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import lcm, prod
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
@@ -40,6 +42,10 @@ SQUARE = "|beta|**2"
 """The entry that some charts have in the place of the outputs."""
 
 
+Entry: TypeAlias = tuple[str, RationalFunction, Expr]
+"""A name, the function of the weights that it has, and the same in beta."""
+
+
 @dataclass(frozen=True)
 class Chart:
     """Named functions on the leaf.
@@ -55,7 +61,7 @@ class Chart:
 
     notation: Notation
     metric: Metric
-    entries: tuple[tuple[str, RationalFunction, Expr], ...]
+    entries: tuple[Entry, ...]
     constants: tuple[Constant, ...]
     roots: tuple[Root, ...] = ()
     evidence: tuple[Identity, ...] = ()
@@ -141,15 +147,16 @@ class Chart:
     def write(self, function: RationalFunction) -> Expr | None:
         """Return a function of the weights in beta, proved by expansion, or None.
 
-        Beside exponentials its factors come first, else only where the whole is not written.
+        Its factors are only where the whole is not, or beside exponentials, whichever is shorter.
         """
         function = self.parameterization.field.embed(function)
         if function.is_constant():
             return to_expr(function, self.notation.weights)
-        ways = (self._write_whole, self._write_factors)
-        first, second = ways if exponentials(function) in (1, function) else ways[::-1]
-        written = first(function)
-        return second(function) if written is None else written
+        whole = self._write_whole(function)
+        if whole is not None and exponentials(function) in (1, function):
+            return whole
+        written = [self._write_factors(function), whole]
+        return min((e for e in written if e is not None), key=Expr.count_ops, default=None)
 
     def _write_whole(self, function: RationalFunction) -> Expr | None:
         written = express(function, self.coordinates, HIGHEST) if self.entries else None
@@ -159,17 +166,24 @@ class Chart:
         return write(written, self.images)
 
     def _write_factors(self, function: RationalFunction) -> Expr | None:
-        """Return the product of factors, exponentials together; None of a single one."""
+        """Return the product of factors, exponentials together; None of a single one.
+
+        Those of one power are written together where their product is.
+        """
         calls = exponentials(function)
         number, powers = factored(function / calls)
         powers += [(calls, 1)] if powers and calls != 1 else factored(calls)[1]
         if [n for _, n in powers] == [1]:
             return None
         total = rational(number)
-        for f, n in powers:
-            if (image := self.write(f)) is None:
+        for n in dict.fromkeys(n for _, n in powers):
+            alike = [f for f, m in powers if m == n]
+            product = prod(alike[1:], start=alike[0])
+            images = [self._write_whole(product) if alike[1:] else None]
+            images = [*map(self.write, alike)] if images == [None] else images
+            if None in images:
                 return None
-            total *= image**n
+            total *= sympy.Mul(*images) ** n
         return total
 
     def substitute(self, function: RationalFunction) -> Expr | None:
@@ -235,13 +249,17 @@ def named_chart(metric: Metric, notation: Notation) -> Chart | None:
     """Return the chart with a name for each conserved value."""
     p = metric.parameterization
     laws = metric.conserved.laws
+    names = [f"delta{i}" for i in range(1, len(laws) + 1)] if laws[1:] else ["delta"]
+    if laws[1:] and metric.conic is not None:
+        laws, names = (*laws, metric.conic.law), [*names, "k"]
     units = [unit for law in laws if (unit := _unit(p, law)) is not None]
     if len(units) < len(laws):
         return None
     entries, constants = _outputs(p, notation), []
-    for i, (law, unit) in enumerate(zip(laws, units, strict=True), 1):
-        symbol = notation.fresh("delta" if len(laws) == 1 else f"delta{i}")
-        constants.append((symbol, to_expr(p.at_start(law), notation.start_symbols)))
+    for name, law, unit in zip(names, laws, units, strict=False):
+        symbol = notation.fresh(name)
+        value = to_shorter_expr(p.at_start(law), notation.start_symbols)
+        constants.append((symbol, with_squares(value) if name == "k" else value))
         image = symbol * to_expr(unit, notation.start_symbols)
         entries.append((symbol.name, law * unit, image))
     entries += filter(None, [_exponential(p, *entry) for entry in entries[p.d :]])
@@ -252,7 +270,7 @@ def named_chart(metric: Metric, notation: Notation) -> Chart | None:
 
 def _exponential(
     p: Parameterization, name: str, law: RationalFunction, image: Expr
-) -> tuple[str, RationalFunction, Expr] | None:
+) -> Entry | None:
     """Return prod_k E_k^n_k = exp(m c) for a law c = sum_k c_k w_k, E_k = exp(q_k w_k) of F.
 
     It is algebraic in the functions of F, where the law is not.
@@ -287,7 +305,7 @@ def length_of(betas: Sequence[Symbol]) -> Expr:
     return sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
 
 
-def _outputs(p: Parameterization, notation: Notation) -> list[tuple[str, RationalFunction, Expr]]:
+def _outputs(p: Parameterization, notation: Notation) -> list[Entry]:
     return [(s.name, f, s) for s, f in zip(notation.betas, p.F, strict=True)]
 
 

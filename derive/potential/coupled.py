@@ -167,6 +167,8 @@ def _complete(chart: Chart, dual: DualCoordinates) -> Iterator[Chart]:
     chart = _with_ratios(_away_from_zero(chart, log_arguments(dual.y)))
     logs, poles = ([Want(P, exact=False) for P in f(functions)] for f in (log_arguments, _poles))
     exact = [Want(f) for f in (*_factors_and_names(dual), *_duals(chart, dual))]
+    conic = dual.metric.conic
+    exact = [*((Want(conic.G, exact=False), Want(conic.K)) if conic else ()), *exact]
     for first, then in ((logs, exact), (exact, logs))[: 2 if logs else 1]:
         wants = [*first, *then, *poles]
         extended = extend(chart, wants, lambda grown: _writes(grown, functions))

@@ -16,7 +16,7 @@ from sympy import Expr
 
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.implicitization import Relation, RelationSearch
+from derive.exact.linear.implicitization import Coordinates, Relation, RelationSearch
 from derive.exact.signs import Signs
 from derive.model.condition import Sign
 from derive.model.labels import quoted
@@ -88,18 +88,29 @@ def extend(
 def cheapest_relation(chart: Chart, candidates: Sequence[RationalFunction]) -> Relation | None:
     """Return the relation of lowest degree of any candidate.
 
-    Of several of one degree it is the first with the fewest powers: radicals before roots.
+    Of several of one degree it is the first with the fewest powers: radicals before roots. Those of
+    functions of the weights alone are sought among such, too, which are fewer.
     """
+    plain = {*chart.parameterization.weights, *chart.parameterization.field.constants}
+    algebraic = [e for e in chart.entries if {*e[1].variables()} <= plain]
+    few = Coordinates.of([(name, f) for name, f, _ in algebraic])
     searches = [RelationSearch(f, chart.coordinates) for f in candidates]
+    if 0 < len(algebraic) < len(chart.entries):
+        near = [RelationSearch(f, few) for f in candidates if {*f.variables()} <= plain]
+        searches = near + searches
     for total in range(1, HIGHEST + 1):
         found = [relation for search in searches if (relation := search.at(total))]
         if found:
+            found = [relation.over(chart.coordinates.field) for relation in found]
             return min(found, key=lambda r: sum(1 for c in r.coefficients if not c.is_zero()))
     return None
 
 
 def adjoin(chart: Chart, want: Want, relation: Relation) -> Chart | None:
-    """Return the chart with a wanted function that solves a relation; None on an open branch."""
+    """Return the chart with a wanted function that solves a relation; None on an open branch.
+
+    Of f with f^n in beta, n odd, f^2 = |f^n|^(2/n) needs no sign.
+    """
     function = want.function
     added = add_power(chart, function, relation)
     if added is None:
@@ -107,11 +118,14 @@ def adjoin(chart: Chart, want: Want, relation: Relation) -> Chart | None:
     extended, power = added
     if power == 1 or not (want.exact or power % 2):
         return extended
-    signed = sign_in(extended, function)
+    *others, (_, _, image) = extended.entries
+    signed, without = sign_in(extended, function), replace(extended, entries=tuple(others))
+    if not want.exact and (signed is None or signed[1].assumptions != extended.assumptions):
+        square = sympy.Pow(sympy.Abs(image), sympy.Rational(2, power))
+        return without.extended(_name(function**2), function**2, square)
     if signed is None:
         return None
     sign, extended = signed
-    *others, (_, _, image) = extended.entries
     image = sign * _radical(extended, sign**power * image, power)
     return replace(extended, entries=tuple(others)).extended(_name(function), function, image)
 

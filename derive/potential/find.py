@@ -17,6 +17,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
+from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.named_integrals import meanings
@@ -191,7 +192,7 @@ def _on_one_side(
     piece = replace(form.piece, assumptions=with_guards(known.irredundant, decided.metric))
     domain = find_domain(piece, decided.metric, dual, notation.assuming(known.positive))
     unless = (f for f in domain.unless if not known.imply(Condition(f, Sign.NONZERO)))
-    piece = replace(piece, domain=replace(domain, unless=tuple(unless)))
+    piece = replace(piece, domain=replace(domain, unless=tuple(map(with_squares, unless))))
     among = f", the shortest of {1 + len(others)} that agree" if others else ""
     reason = f"grad Q = y - y(w_0), {piece.kind} form{among}"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)

@@ -31,7 +31,7 @@ from derive.potential.chart import Chart, base_chart
 from derive.potential.domain import Domain, Undecided, Wall
 from derive.weights.metric import Metric
 
-HIGHEST = 8
+HIGHEST = 12
 MAXIMAL_WEIGHTS = 8
 MAXIMAL_TERMS = 200
 GROWTH = 1024
@@ -138,7 +138,7 @@ class Leaf:
         if self.chart is None:
             return q.compose(field.gens[: p.d], field)
         try:
-            kept = (*self.metric.conserved.laws, *p.field.constants.values())
+            kept = (c for _, c, _ in self.chart.entries[p.d :])
             values = [field.embed(p.at_start(c)) for c in kept]
         except ZeroDivisionError:
             return None

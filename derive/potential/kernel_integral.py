@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
+from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import exact_square_root, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.signs import Signs
@@ -31,7 +32,7 @@ from derive.potential.antiderivative import (
     with_positive,
 )
 from derive.potential.piece import Piece, moving
-from derive.potential.rewriting import with_conjugates, with_squares
+from derive.potential.rewriting import with_conjugates
 from derive.weights.coordinate import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import sympy
 from sympy import Expr, Poly, Symbol
 
+from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
@@ -46,7 +47,7 @@ from derive.potential.antiderivative import (
     gathered,
     known_sign,
 )
-from derive.potential.chart import Chart, base_chart, named_chart
+from derive.potential.chart import HIGHEST, Chart, Entry, base_chart, named_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import add_root
@@ -55,7 +56,7 @@ from derive.potential.monotone import constant_part, find_logarithm, sign_where_
 from derive.potential.piece import Curve, Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
 from derive.potential.rewriting import by_radical, fewest, with_hyperbolic, with_products
-from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form, operations
+from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form, operations, shortest
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
 from derive.weights.dual import DualCoordinates, is_conjugate, is_dual
@@ -63,6 +64,8 @@ from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
 
 HALF = sympy.Rational(1, 2)
+FAR = 30
+"""Weighted degree at which searches for relations of two functions stop, as HIGHEST of more."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,8 @@ def _coordinates(metric: Metric) -> Iterator[RationalFunction]:
     logarithm = find_logarithm(p)
     yield from () if logarithm is None else logarithm[:1]
     yield from (p.field.embed(g.argument) for g in p.field.generators if g.kind == "atan")
+    if metric.conic is not None:
+        yield from filter(None, (metric.conic.K, metric.conic.exponential))
     for w in dict.fromkeys((*p.w, *metric.conserved.darboux)):
         yield from (w * w, w)
     yield from (v / w for v, w in permutations(p.w[:3], 2))
@@ -150,18 +155,18 @@ def _coordinates(metric: Metric) -> Iterator[RationalFunction]:
 def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> LeafCurve | None:
     """Return the leaf in a coordinate in which r, and beta or K, are rational, or None."""
     p, A = chart.parameterization, chart.notation.fresh("A")
-    own = [symbol for symbol, _ in chart.constants]
+    own, kept = _kept(chart, t)
+    highest = HIGHEST if kept[1:] else FAR
     field = p.start_field.extended((A.name, *(symbol.name for symbol in own)))
 
     def start(f: RationalFunction) -> RationalFunction:
         return p.at_start(f).compose(field.gens[1 + len(own) :], field)
 
-    kept = [(n, f, image) for n, f, image in chart.entries[1:]]
     coordinates = Coordinates.of([("_t", t), *((n, f) for n, f, _ in kept)])
     values = (field.gens[0], *(field.named(n) if x in own else start(f) for n, f, x in kept))
 
     def written(f: RationalFunction) -> RationalFunction | None:
-        found = express(f, coordinates)
+        found = express(f, coordinates, highest)
         return None if found is None else found.compose(values, field)
 
     r = written(dot(p.fields[0], p.field.gradient(t)))
@@ -176,6 +181,20 @@ def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> Leaf
         return None
     at_start = (start(t), *(start(laws[x]) for x in own))
     return LeafCurve(chart.notation, field, A, at_start, tuple(own), warping, chart, t, r, slope, f)
+
+
+def _kept(chart: Chart, t: RationalFunction) -> tuple[list[Symbol], list[Entry]]:
+    """Return the constants and the entries of what is constant on the leaf, beside t.
+
+    Beside the exponential of a conic its law is enough.
+    """
+    kept, conic = [*chart.entries[1:]], chart.metric.conic
+    fixed = [*chart.parameterization.field.constants.values()]
+    if conic is not None and t == conic.exponential:
+        few = [entry for entry in kept if entry[1] in (conic.law, *fixed)]
+        kept = few if len(few) > len(fixed) else kept
+    names = {name for name, _, _ in kept}
+    return [symbol for symbol, _ in chart.constants if symbol.name in names], kept
 
 
 class _Integrated(NamedTuple):
@@ -242,7 +261,7 @@ def along_itself(curve: LeafCurve) -> Form | None:
     found = _integrated(curve, curve.f) if smooth and curve.f is not None else None
     if curve.f is None or found is None:
         return None
-    own = to_factored_expr(curve.t, curve.notation.weights)
+    own = with_squares(to_factored_expr(curve.t, curve.notation.weights))
     path = Curve(t, curve.shorter(curve.f), weight=str(own))
     piece = Piece(
         (beta,),
@@ -313,12 +332,18 @@ def through_weights(curve: LeafCurve) -> Form | None:
         element = to_field(from_sympy(e / integrals[2]), curve.field, "an integral")
         return element.compose(images, p.field)
 
-    y, R = (LogFunction(in_weights(e)) for e in integrals[:2])
-    if not (is_dual(p, (y,), p.field.one) and is_conjugate(p, R, p.field.one)):
-        return None
-    dual = DualCoordinates(curve.warping, (y,), p.field.one, R, ())
-    written = write_in_beta(dual, chart.notation)
-    return None if written is None else Form(WEIGHT_SPACE, *written)
+    mu, R = integrals[0], LogFunction(in_weights(integrals[1]))
+    forms = list[Form]()
+    # Where a symmetry swaps t = 0 with infinity, mu less the mean of the two is odd.
+    ends = [e for e in (sympy.cancel(mu).subs(curve.variable, 0),) if not e.has(sympy.zoo)]
+    for middle in dict.fromkeys((sympy.S.Zero, *(e / 2 for e in ends))):
+        y = LogFunction(in_weights(mu - middle))
+        if is_dual(p, (y,), p.field.one) and is_conjugate(p, R, p.field.one):
+            written = write_in_beta(
+                DualCoordinates(curve.warping, (y,), p.field.one, R, ()), chart.notation
+            )
+            forms += [] if written is None else [Form(WEIGHT_SPACE, *written)]
+    return next(iter(shortest(forms)), None)
 
 
 def _domain(curve: LeafCurve, f: RationalFunction) -> Domain | None:

@@ -12,7 +12,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
-from derive.exact.field.factors import factored
+from derive.exact.field.factors import factored, linear_terms
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
@@ -105,11 +105,15 @@ def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
     """
     p = chart.parameterization
     inner = [p.field.named(g.name) for g in p.field.generators if g.kind != "parameter"]
-    inner += [exponentials(x) for x in p.fields[0]]
-    inner += [p.field.polynomial(f) for f, _ in factorize(p.F[0].denominator)[1]]
+    below = [p.field.polynomial(f) for f, _ in factorize(p.F[0].denominator)[1]]
+    terms = [[t.monomial for t in linear_terms(f)] for f in below]
+    ratios = (x / first for first, *others in terms for x in others)
+    inner += [exponentials(x) for x in (*p.fields[0], *ratios)] + below
     inner = [f for f in dict.fromkeys(inner) if not f.is_constant()]
     wants = [*map(Want, (*_roots_of_output(p), K))]
-    wants += [Want(f, exact=False) for f in (*inner, *p.w)]
+    own = [f for f, _ in factored(K)[1]]
+    wants += [Want(f, exact=False) for f in (*inner, *p.w, *own)]
+    wants += map(Want, own)
     grown = extend(chart, wants, lambda c: c.write(K) is not None, [frozenset(Sign)])
     return None if grown.write(K) is None else grown
 

@@ -178,40 +178,6 @@ def with_conjugates(product: Expr) -> Expr:
     return product
 
 
-def with_squares(expression: Expr) -> Expr:
-    """Return an expression with a^2 + 2 a b + b^2 in sums as (a + b)^2, where that is shorter.
-
-    >>> a, b, c = sympy.symbols("a b c")
-    >>> with_squares((a**2 - 2 * a * b + b**2 + c**2) * (a + b))
-    (a + b)*(c**2 + (a - b)**2)
-    """
-
-    def gathered(total: Expr) -> Expr:
-        terms = [*total.args]
-        for s, t in combinations(total.args, 2):
-            a, b = _root_of_square(s), _root_of_square(t)
-            if a is None or b is None or s not in terms or t not in terms:
-                continue
-            for sign in (1, -1):
-                if 2 * sign * a * b in terms:
-                    terms = [x for x in terms if x not in (s, t, 2 * sign * a * b)]
-                    terms.append((a + sign * b) ** 2)
-                    break
-        return sympy.Add(*terms)
-
-    return fewest([expression, expression.replace(lambda e: e.is_Add, gathered)])
-
-
-def _root_of_square(term: Expr) -> Expr | None:
-    """Return the root of a term that is the square of a monomial with a number, or None."""
-    number, powers = term.as_coeff_Mul()
-    root = sympy.sqrt(number)
-    halves = [(x, n / 2) for x, n in powers.as_powers_dict().items()]
-    if not root.is_Rational or any(not n.is_Integer for _, n in halves):
-        return None
-    return sympy.Mul(root, *(x**n for x, n in halves))
-
-
 def by_radical(roots: Mapping[Symbol, Expr], expression: Expr) -> Expr:
     """Return what is rational in roots of a quadratic as u + v sqrt(D), u and v in lowest terms.
 

@@ -13,6 +13,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from derive.exact.elementary_signs import with_squares
 from derive.language import OWN, parse_expression, to_sympy
 
 
@@ -89,7 +90,7 @@ def shortened(expression: Expr) -> Expr:
     if found.is_Mul:
         found = sympy.Mul(*map(pulled_out, found.args))
     elif found.is_Add and len(parts) <= LARGEST and found.is_polynomial():
-        found = min(sympy.factor(found), *_by_powers(found), key=_typed)
+        found = with_squares(min(sympy.factor(found), *_by_powers(found), key=_typed))
     return expression if found == expression else min(expression, found, key=_typed)
 
 

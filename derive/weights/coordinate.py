@@ -26,9 +26,10 @@ from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.implicitization import Coordinates, Relation, find_relation
+from derive.exact.signs import Signs
 from derive.model.notation import Notation, to_expr, to_factored_expr, to_shorter_expr
 from derive.weights.conserved import along
-from derive.weights.metric import Metric
+from derive.weights.metric import MAXIMAL_TERMS, Metric
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,12 @@ class Coordinate:
         """Start symbols known to be positive."""
         return self.notation.positive
 
-
-MAXIMAL_TERMS = 12
-"""Terms of K beyond which its rates are not taken: those of quotients grow fast."""
+    @cached_property
+    def nonnegative(self) -> frozenset[str]:
+        """Start symbols and constants known not to be negative."""
+        known = Signs(self.positive)
+        named = zip(self.constants, self.values[1:], strict=False)
+        return self.positive | {c.name for c, value in named if known.is_nonnegative(value)}
 
 
 class Power(NamedTuple):
@@ -135,8 +139,9 @@ def find_kernel_relation(
             t, t0 = beta - b, beta0 - b
             m, power = n.denominator, int(n * n.denominator)
             return KernelRelation(*given, m, K0**m * t**power / t0**power, K0)
-        if (square := _square(metric)) is not None:
-            q, b = (field.embed(p.at_start(f)) for f in square)
+        conic = metric.conic
+        if conic is not None and conic.K == K:
+            q, b = (field.embed(p.at_start(f)) for f in (conic.square, p.F[0] - conic.G))
             t, t0 = beta - b, beta0 - b
             return KernelRelation(*given, 2, q * t * t + K0 * K0 - q * t0 * t0, K0)
         return _in_beta(metric, notation)
@@ -165,19 +170,6 @@ def find_power(metric: Metric) -> Power | None:
     if set(n.variables()) - p.field.constants.keys():
         return None
     return Power(p.at_start(n), p.at_start(p.F[0] - n * K * K / first))
-
-
-def _square(metric: Metric) -> tuple[RationalFunction, RationalFunction] | None:
-    """Return q^2 and b at the start, as functions of the weights, with K_1 = q^2 (beta - b)."""
-    p, K = metric.parameterization, metric.K[0][0]
-    if sum(map(len, K.parts)) > MAXIMAL_TERMS and not K.is_polynomial():
-        return None
-    first = along(p.fields[0], K)
-    second = along(p.fields[0], first)
-    if second.is_zero() or along(p.fields[0], second) * K != second * first:
-        return None
-    square = second / K
-    return square, p.F[0] - first / square
 
 
 def _in_beta(metric: Metric, notation: Notation) -> KernelRelation | None:

@@ -4,17 +4,51 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
+from typing import NamedTuple
 
 from derive.errors import DegenerateStart
-from derive.exact.field.factors import factors
+from derive.exact.field.factors import exact_square_root, factors
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.matrix import Matrix, determinant, dot, inverse
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities, LieStructure, along
 from derive.weights.witness import Flow, is_zero_along_flow
+
+MAXIMAL_TERMS = 12
+"""Terms of K beyond which its rates are not taken: those of quotients grow fast."""
+
+
+class Conic(NamedTuple):
+    """K^2 - q^2 G^2 = k on the leaves of F = h(G), where K = |grad G|^2 grows at the rate q^2 G.
+
+    They are those of G: grad F = h'(G) grad G. As of products u_1 v_1 + u_2 v_2, or p^2 - m^2, K
+    and G are hyperbolic functions of the time of G, and K + q G is an exponential.
+
+    Attributes:
+        K: in the weights.
+        G: in the weights, where it differs from that of F by a constant.
+        square: q^2, which no weight moves.
+    """
+
+    K: RationalFunction
+    G: RationalFunction
+    square: RationalFunction
+
+    @property
+    def law(self) -> RationalFunction:
+        """What the flow keeps, k."""
+        return self.K * self.K - self.square * self.G * self.G
+
+    @property
+    def exponential(self) -> RationalFunction | None:
+        """K + q G, in which K and G are rational; None where q is no function of parameters."""
+        q = exact_square_root(self.square)
+        return None if q is None else self.K + q * self.G
 
 
 @dataclass(frozen=True)
@@ -64,6 +98,23 @@ class Metric(Flow[RationalFunction]):
         return (T, c) if found else None
 
     @functools.cached_property
+    def conic(self) -> Conic | None:
+        """The conic that K and G solve along the leaf of one output, None of another leaf."""
+        p = self.parameterization
+        if p.d > 1 or self.direction is not None:
+            return None
+        for c in dict.fromkeys((p.field.one, content(p.fields[0]))):
+            v, K = tuple(x / c for x in p.fields[0]), self.K[0][0] / (c * c)
+            if sum(map(len, K.parts)) > MAXIMAL_TERMS and not K.is_polynomial():
+                continue
+            first = along(v, K)
+            second = along(v, first)
+            if not second.is_zero() and along(v, second) * K == second * first:
+                square = second / K
+                return Conic(K, first / square, square)
+        return None
+
+    @functools.cached_property
     def determinant(self) -> RationalFunction:
         """det K in the weights, the Gram determinant of J."""
         return determinant(self.K)
@@ -95,6 +146,15 @@ class Metric(Flow[RationalFunction]):
         """grad K_bc."""
         gradient = self.parameterization.field.gradient
         return tuple(tuple(map(gradient, row)) for row in self.K)
+
+
+def content(x: Field) -> RationalFunction:
+    """Return c of x = c v, v of polynomials without a common factor; 1 where c is a number."""
+    field = x[0].field
+    below = reduce(lambda n, d: n * d / n.gcd(d), (f.denominator for f in x))
+    above = reduce(Polynomial.gcd, ((f * field.polynomial(below)).numerator for f in x))
+    c = field.quotient(above, below)
+    return field.one if c.is_constant() else c
 
 
 def tangent_kernel(p: Parameterization) -> Matrix:

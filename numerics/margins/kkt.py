@@ -17,6 +17,8 @@ Margins of polynomial F as functions of the weights, in balls, and the rotations
 
 from __future__ import annotations
 
+import json
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -39,10 +41,11 @@ from derive.model.parameterization import Parameterization
 from numerics.evaluate.numbers import Array, read_matrix
 from numerics.margins.interval import BITS, enclose
 from numerics.margins.linear_program import solve
-from numerics.margins.predictor import fold
+from numerics.margins.predictor import SHOWN, fold
 
 Rotation = tuple[tuple[int, int, arb], ...]
 """Entries k < l of a skew matrix."""
+_FOLD = textwrap.TextWrapper(80, subsequent_indent=" " * 4, break_on_hyphens=False)
 TRIALS = 8
 """Random weights from which a local minimum is looked for."""
 
@@ -187,6 +190,47 @@ class KKTPoint:
     def support(self) -> tuple[int, ...]:
         """The rows whose multiplier is positive, from 0."""
         return tuple(i for i, y in enumerate(self.multiplier) if y > 0)
+
+    def to_text(self) -> str:
+        """Return it as text."""
+        weights = list(self.weights.items())[:SHOWN]
+        named = ", ".join(f"{name} = {_digits(x)}" for name, x in weights)
+        beta = ", ".join(map(_digits, self.beta[:SHOWN]))
+        rows = ", ".join(
+            f"row {i + 1}: {_digits(self.multiplier[i])}" for i in self.support[:SHOWN]
+        )
+        lines = (
+            "On these data: a KKT point of min |w|^2, margins at least 1, proved in balls",
+            f"  |w|^2 = {_digits(self.cost)}",
+            f"  beta = ({beta}{', ...' * (len(self.beta) > SHOWN)})",
+            f"  weights: {named}{', ...' * (len(self.weights) > SHOWN)}",
+            f"  multipliers: {rows}{', ...' * (len(self.support) > SHOWN)}",
+            "  of homogeneous F such points are the limits of w/|w|, not always this one",
+        )
+        orbit = f"  in an orbit of dimension {self.rotations} of rotations that leave F alone"
+        shown = [*lines, *[orbit] * bool(self.rotations)]
+        return "\n".join(part for line in shown for part in _FOLD.wrap(line))
+
+    def to_json(self) -> str:
+        """Return its record, balls as text with their radius."""
+        record = {
+            "kkt": True,
+            "cost": _ball(self.cost),
+            "weights": {name: _ball(x) for name, x in self.weights.items()},
+            "multiplier": [*map(_ball, self.multiplier)],
+            "beta": [*map(_ball, self.beta)],
+            "margins": [*map(_ball, self.margins)],
+            "rotations": self.rotations,
+        }
+        return json.dumps(record, indent=2)
+
+
+def _digits(x: arb) -> str:
+    return str(x.str(12, radius=False))
+
+
+def _ball(x: arb) -> str:
+    return str(x.str(30))
 
 
 def kkt_point(

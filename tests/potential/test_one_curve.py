@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -10,15 +11,30 @@ import pytest
 import sympy
 
 from derive.certificate.checking.check import check
+from derive.potential.leaf_curve import along_itself, leaf_curves
 from derive.potential.piece import written_out
 from derive.verdict import Verdict
+from derive.weights.conserved import along
 from numerics.confirm.crosscheck import crosscheck
 from tests.certificate.certificates import assert_rejected
 from tests.published import derive_once, record_once
 
 AT = {"a_0": 0.5, "b_0": 0.25, "u_0": 0.75, "v_0": 0.5, "w_0": 0.75, "W_0": -0.5}
-AT |= {"p_0": 0.75, "q_0": 0.5, "m_0": 0.25, "n_0": 0.5, "beta": 0.4, "z": 0.125}
+AT |= {
+    "c_0": 0.125,
+    "d_0": 0.375,
+    "p_0": 0.75,
+    "q_0": 0.5,
+    "m_0": 0.25,
+    "n_0": 0.5,
+    "beta": 0.4,
+    "z": 0.125,
+}
 SIZE = "sqrt(4*beta + (u_0**2 - v_0**2)**2)"
+
+
+TWO_THIRDS, NORM = "Rational(2, 3)", "a_0**2 + b_0**2 + c_0**2 + d_0**2"
+CONIC = "((a_0 - b_0)**2 + (c_0 - d_0)**2)*((a_0 + b_0)**2 + (c_0 + d_0)**2)"
 
 
 class Row(NamedTuple):
@@ -36,6 +52,18 @@ ROWS = [
         "u**2*v**2",
         f"log(({SIZE} - u_0**2 + v_0**2)/({SIZE} + u_0**2 - v_0**2)*u_0**2/v_0**2)"
         "/(4*(u_0**2 - v_0**2))",
+    ),
+    Row(
+        "u**3*v**3",
+        f"((u_0**2 + v_0**2)/(u_0*v_0) - sqrt(4*beta**{TWO_THIRDS} + (u_0**2 - v_0**2)**2)"
+        "/beta**Rational(1, 3))/(3*(u_0**2 - v_0**2)**2)",
+    ),
+    Row(
+        "(a*b + c*d)**2",
+        "(log((sqrt(4*beta + k) - sqrt(k))/(sqrt(4*beta + k) + sqrt(k)))"
+        " - log((S - sqrt(k))/(S + sqrt(k))))/(4*sqrt(k))".replace("S", f"({NORM})").replace(
+            "k", CONIC
+        ),
     ),
     Row("u**2 + u**4", "log((1 - 1/sqrt(4*beta + 1))*(1 + 1/(2*u_0**2)))/4"),
     Row("tanh(w)", "(beta/(1 - beta**2) + atanh(beta) - w_0 - sinh(2*w_0)/2)/2"),
@@ -163,9 +191,52 @@ def test_it_is_certified_and_another_is_refused(forged):
 
 
 def test_a_quotient_by_what_may_be_0_on_the_way_is_no_coordinate():
-    d, piece = derived(Row("(a*b + c*d)**2"))
-    assert piece.kind == "quadrature"
-    assert d.verdict is Verdict.PROVED
+    d, _ = derived(Row("(a*b + c*d)**2"))
+    (block,) = d.blocks
+    curves = leaf_curves(block.warping, block.notation)
+    quotients = [c for c in curves if c.f is not None and not c.t.is_polynomial()]
+    assert "a/b" in [repr(c.t) for c in quotients]
+    assert not any(map(along_itself, quotients))
+
+
+@pytest.mark.parametrize(
+    ("F", "kernel"),
+    [
+        ("tanh(a*b + c*d)", "(1 - beta**2)**2*sqrt(4*atanh(beta)**2 + k)"),
+        ("exp(a*b + c*d)", "beta**2*sqrt(4*log(beta)**2 + k)"),
+        ("sqrt(a*b + c*d)", "sqrt(4*beta**4 + k)/(4*beta**2)"),
+        ("a*b + c*d", "sqrt(4*beta**2 + k)"),
+    ],
+)
+def test_the_leaf_of_a_function_of_a_quadratic_form_is_that_of_the_form(F, kernel):
+    """There |grad G|^2 = sqrt(4 G^2 + k) for G = a b + c d, so K = h'(G)^2 sqrt(4 G^2 + k)."""
+    d, piece = derived(Row(F))
+    shown = written_out(piece.kernel, piece.roots, piece.constants)
+    assert abs(number(shown) - number(of(kernel.replace("k", CONIC)))) < 1e-12
+    conic = d.blocks[0].metric.conic
+    assert all(along(x, conic.law).is_zero() for x in d.blocks[0].metric.X)
+
+
+@pytest.mark.parametrize("F", ["a*b*c", "a*b + c*d*e", "a**3 - 3*a*b**2", "a**2 + 2*b**2"])
+def test_other_forms_have_no_conic(F):
+    assert derived(Row(F))[0].blocks[0].metric.conic is None
+
+
+CERTIFIED = [
+    {"start": {"a": "1", "b": "2", "c": "3", "d": "1"}},
+    {"start": {"a": "1", "b": "1", "c": "-1", "d": "2"}},
+]
+
+
+@pytest.mark.parametrize("options", CERTIFIED, ids=str)
+def test_its_constant_is_certified_in_numbers(options):
+    record = record_once("(a*b + c*d)**2", **options)
+    assert not check(record).open
+    (piece,) = record["potential"]["pieces"]
+    (root,) = piece["roots"]
+    _, size = root["polynomial"].rsplit("- ", 1)
+    forged = json.loads(json.dumps(record).replace(size, str(int(size) + 1)))
+    assert_rejected(forged)
 
 
 def test_an_angle_with_a_root_of_a_number_is_written():

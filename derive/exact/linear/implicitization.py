@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
 from math import prod
@@ -219,6 +219,10 @@ class Relation:
         """The degree in t."""
         return len(self.coefficients) - 1
 
+    def over(self, field: FunctionField) -> Relation:
+        """Return it with coefficients in a field that has their names."""
+        return replace(self, coefficients=tuple(map(field.embed, self.coefficients)))
+
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
@@ -341,7 +345,7 @@ class RelationSearch:
             # A multiple of a relation among the coordinates alone says nothing about the target.
             lives = not self._coordinates.pull_back(terms[-1]).is_zero()
             if lives and relation.degree and holds(relation, self._coordinates):
-                return Relation(tuple(map(self._outer.embed, relation.coefficients)), self._target)
+                return relation.over(self._outer)
         return None
 
     def _exact(

@@ -9,6 +9,7 @@ from derive import InputError, NumericalError, Parameterization, derive
 from numerics import flow, interpolate, loss_flow, margin_path, max_margin
 from numerics.confirm.regression_problem import complete_problem
 from numerics.margins.kkt import kkt_point
+from tests.cli.commands import run
 from tests.published import derive_once
 
 ROWS = [[2, 3], [-2, 5]]
@@ -104,6 +105,24 @@ def test_what_has_no_such_points_is_refused():
             kkt_point("p**2 - m**2", [[2, 1]], near)
     with pytest.raises(NumericalError, match="at least 1"):
         kkt_point("w**2", [[-1]])
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["p**3 - m**3", "--kkt"], 0, "|w|^2 = 0.480749856769"),
+        (["exp(w)", "--kkt"], 2, "F must be a polynomial in the weights"),
+        (["a*u", "--vector", "u", "--kkt"], 2, "weights of given number"),
+        (["w", "--norm", "l1", "--kkt"], 2, "without --norm and --steepest"),
+    ],
+)
+def test_the_command_finds_one_on_data(tmp_path, options, code, said):
+    """(1/3)^(2/3) of beta = (0, 1/3), whose copy has one weight."""
+    path = tmp_path / "data.csv"
+    path.write_text("2,3,1\n-2,5,1\n-1,-4,0\n")
+    done = run("margin", *options, "--data", str(path))
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
 
 
 LEAVES = [[2, 3], [-2, 5]]
