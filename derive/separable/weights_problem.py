@@ -20,7 +20,8 @@ fade: then F without them has the problem. Below the largest entry the next one 
 minimizers, as far as a formal expansion tells.
 
 Constant learning rates are gradient flow of v, w = r^(1/2) v: for |w|^2 stands sum_k w_k^2/r_k,
-for J^T stands G^-1 J^T, and laws and gradings are the same in v and in w.
+for J^T stands G^-1 J^T, and laws and gradings are the same in v and in w. Where F_i(w) = s_i F_i(v)
+R_F is that of equal rates at beta_i/s_i, whatever names s has in it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import dot
 from derive.explicit.constrained import Stopped, is_onto, pose_cost
 from derive.explicit.fibre_cost import fibre_cost
@@ -304,11 +306,14 @@ class FibreMinimum(SquaredDistance):
 
 def _weighted_costs(p: Parameterization) -> list[BlockCost]:
     """Return the least sum_k w_k^2/r_k of each block; of a vector in its length s."""
-    plain, found = p.with_(geometry=EUCLIDEAN, vectors=()), list[BlockCost]()
+    plain, found = p.with_(geometry=EUCLIDEAN, vectors=(), parameters=()), list[BlockCost]()
+    scales = _scales(p) if p.parameters else [sympy.S.One] * p.d
     try:
-        if p.parameters:
+        if scales is None:
             raise InputError(f"give {quoted(p.parameters[0], p)} a number")
-        blocks = fibre_cost(plain, _written_square(p, p.weights)).blocks
+        square = sympy.Add(*(w**2 for w in Notation(plain, ()).weights.values()))
+        square = square if p.parameters else _written_square(p, p.weights)
+        blocks = fibre_cost(plain, square).blocks
     except InputError as fault:
         betas = Notation(p, tuple(range(p.d))).betas
         cost = SquaredDistance(betas, Finding(Verdict.UNDECIDED, str(fault)))
@@ -316,8 +321,26 @@ def _weighted_costs(p: Parameterization) -> list[BlockCost]:
     for group, x in zip(p.blocks or [(0,)], blocks, strict=True):
         betas = (Symbol("s", real=True),) if p.vectors else x.beta
         R, side = (x.whole, 0) if x.power is None else _on_sides(*x.sides, betas[0], x.power)
-        R = R.xreplace(dict(zip(x.beta, betas, strict=True))) if R and x.attained else None
+        pairs = zip(x.beta, betas, (scales[i] for i in group), strict=True)
+        at = {own: b / scale for own, b, scale in pairs}
+        R = R.subs(at, simultaneous=True) if R and x.attained else None
         found.append(BlockCost(group, betas, FibreMinimum(betas, x.finding, x.given), R, side))
+    return found
+
+
+def _scales(p: Parameterization) -> list[Expr] | None:
+    """Return s_i with F_i(r^(1/2) v) = s_i F_i(v), of polynomials without parameters, or None."""
+    symbols, found = Notation(p, ()).start_symbols, list[Expr]()
+    known = all(g.kind == "parameter" for g in p.field.generators)
+    if not (known and all(f.is_polynomial() for f in p.F)):
+        return None
+    rates = [to_expr(r, symbols) for r in p.geometry.functions]
+    for f in p.F:
+        powers = (e for e, _ in terms(f.numerator))
+        scaled = {sympy.Mul(*(r**n for r, n in zip(rates, e, strict=False))) for e in powers}
+        if len(scaled) > 1 or {*f.variables()} & {*p.parameters}:
+            return None
+        found += map(sympy.sqrt, scaled)
     return found
 
 
@@ -388,4 +411,5 @@ def _vanishes(f: Far, gap: Expr) -> bool:
         return ElementarySigns().is_zero(gap)
     (b,), x = f.betas, Symbol("size_", positive=True)
     sides = (1, -1) if f.shape == "single" else (1,)
-    return all(ElementarySigns([x.name]).is_zero(gap.subs(b, side * x)) for side in sides)
+    decide = ElementarySigns([x.name, *(s.name for s in gap.free_symbols if s.is_positive)])
+    return all(decide.is_zero(gap.subs(b, side * x)) for side in sides)

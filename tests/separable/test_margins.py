@@ -368,3 +368,30 @@ def test_scaled_time_and_displacement_on_runs():
         apart.append(np.abs((w - c * w0) * c ** int(scaled.displacement) - v).max())
     assert apart[1] < apart[0] / 16
     assert apart[1] < 1e-4 < np.abs(v).max()
+
+
+@pytest.mark.parametrize(
+    ("F", "rates", "R"),
+    [
+        ("u*v", {"v": "eta"}, "2*Abs(beta)/sqrt(eta)"),
+        ("u**2*v", {"v": "eta"}, "3*2**(1/3)*Abs(beta)**(2/3)/(2*eta**(1/3))"),
+        ("u*v", {"u": "a", "v": "b"}, "2*Abs(beta)/(sqrt(a)*sqrt(b))"),
+    ],
+)
+def test_costs_have_the_names_of_rates(F, rates, R):
+    """R_F at rates in names is that of rates 1 at beta/s; at a number it is the same."""
+    whole = margins(derive(Parameterization.parse([F], rates=rates)))
+    assert str(whole.cost) == R
+    numbers = dict.fromkeys(rates, "3")
+    at = margins(derive(Parameterization.parse([F], rates=numbers))).cost
+    b = sympy.Symbol("beta")
+    found, wanted = (
+        e.subs({s: 3 if s.name != "beta" else b for s in e.free_symbols}).subs(b, 2)
+        for e in (whole.cost, at)
+    )
+    assert abs(sympy.N(found - wanted, 20)) < 1e-15
+
+
+def test_of_sums_that_rates_scale_apart_no_cost_is_said():
+    m = margins(derive(Parameterization.parse(["u*v + x*y"], rates={"v": "eta"})))
+    assert m.cost is None
