@@ -122,8 +122,9 @@ class EntriesAt:
         """Return the digits of all that agrees at the end of a flow."""
         with mpmath.workdps(end.digits + GUARD):
             (copy,) = problem.copies(end)
-            before, after = self.values(copy.begin), self.values(copy.end)
+            before = self.values(copy.begin)
             at = replace(self, origin=before)
+            after = at.values(copy.end)
             y = (at.along(self.potential.y, ends, self.outputs) for ends in (after, before))
             moved = _difference(*y)
             found = dict[str, float | None](y=None, Q=None, law=None)
@@ -147,16 +148,18 @@ class EntriesAt:
         known[at.n.name] = mpmath.mpf(self.n)
         sums = {x: at.total(at.own(at.entries.sums[x])) for x, _ in at.entries.model.sums}
         rows = {left.name: right for left, right in self.potential.rows if left == at.c}
-        return known | {x: self.number(value, known) for x, value in (sums | rows).items()}
+        known |= {x: self.number(value, known) for x, value in sums.items()}
+        own = replace(self, origin=self.origin or known)
+        return known | {x: own.number(value, known) for x, value in rows.items()}
 
     def number(self, expression: Expr, known: Mapping[str, Real]) -> Real:
         """Return the value of an expression; integrals without ends run from the start."""
         whole, values = self.potential.notation.at_size(expression, self.n), dict(known)
         for integral in whole.atoms(sympy.Integral):
-            (x,), name = integral.variables, f"I{len(values)}"
+            (ends,), name = integral.limits, f"I{len(values)}"
             values[name] = mpmath.quad(
-                lambda t, f=integral.function, x=x.name: _value(f, {**known, x: t}),
-                [self.origin[x.name], known[x.name]],
+                lambda t, f=integral.function, x=ends[0].name: _value(f, {**known, x: t}),
+                [self.origin[ends[0].name], _value(ends[-1], known)],
             )
             whole = whole.xreplace({integral: sympy.Symbol(name)})
         return _value(whole, values)

@@ -10,6 +10,8 @@ from numerics.matrices.least_norm import (
     commuting_limit,
     least_nuclear,
     least_trace,
+    sensing_limit,
+    shared_bases,
     shared_eigenbasis,
     vanishing_start,
 )
@@ -20,6 +22,8 @@ __all__ = [
     "commuting_limit",
     "least_nuclear",
     "least_trace",
+    "sensing_limit",
+    "shared_bases",
     "shared_eigenbasis",
     "vanishing_start",
 ]

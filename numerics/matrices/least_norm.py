@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
-from derive.derivation import derive
+from derive.copying import copies
+from derive.derivation import Derivation, derive
 from derive.errors import InputError, NumericalError
 from derive.model.matrices import MatrixMap
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from numerics.evaluate.lowering import lower
+from numerics.evaluate.lowering import lower, of_copies
 from numerics.evaluate.numbers import Array, Number, read_matrix, read_vector
 from numerics.interpolants.interpolant import Solution, interpolate
 from numerics.interpolants.least_l1 import NoInterpolant, least_l1
@@ -129,42 +132,117 @@ def _least(A: Array, F: Array, y: Array, tol: float, max_iterations: int) -> Lea
     )
 
 
-_DIAGONAL, _ZERO = 1e-10, 1e-9
+_DIAGONAL, _ZERO, _LONGEST = 1e-10, 1e-9, 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shared:
-    """<A_i, beta> = y_i with ``A_i = V diag(a_i) V^T``: V (n, n), a (m, n), y (m), in doubles."""
+    """<A_i, beta> = y_i with ``A_i = V diag(a_i) H^T``: V (n, k), H (m, k), a (i, k), in doubles.
+
+    Of symmetric A_i H is V, and k = n.
+    """
 
     basis: Array
+    other: Array
     values: Array
     y: Array
 
-    def matrix(self, eigenvalues: Array) -> Array:
-        """Return the matrix with these eigenvalues."""
-        return (self.basis * eigenvalues) @ self.basis.T
+    def matrix(self, entries: Array) -> Array:
+        """Return the matrix with these eigenvalues, or signed singular values."""
+        return (self.basis * entries) @ self.other.T
 
 
 def shared_eigenbasis(matrices: Iterable[Number], y: Iterable[object]) -> Shared:
     """Return the eigenbasis that A_1 .. A_m share, which is decided exactly, or InputError."""
     rows = [[*chain(*read_matrix(A, None, f"A_{i}"))] for i, A in enumerate(matrices, 1)]
-    model = MatrixMap.parse(["W*T(W)"], {"W": "n x r"}, rows)
+    return shared_bases(MatrixMap.parse(["W*T(W)"], {"W": "n x r"}, rows), y)
+
+
+def shared_bases(model: MatrixMap, y: Iterable[object]) -> Shared:
+    """Return the bases that the given measurements of F share, which is decided exactly.
+
+    Raises:
+        InputError: there are none, or y has another size.
+        NumericalError: those of a combination leave more than 1e-10 of a measurement.
+    """
     if model.measurements != "commuting":
         raise InputError("the measurements do not commute, so they share no eigenbasis")
     target = np.array([float(x) for x in read_vector(y, "y")])
-    if len(target) != len(rows):
-        raise InputError(f"there are {len(rows)} measurements but y has {len(target)} numbers")
-    size = model.size_for(len(rows[0]))
+    if len(target) != len(model.given):
+        raise InputError(
+            f"there are {len(model.given)} measurements but y has {len(target)} numbers"
+        )
+    size = model.size_for(len(model.given[0]))
     A = np.array([[float(x) for x in row] for row in model.given]).reshape(-1, *size)
     sizes = np.linalg.norm(A, axis=(1, 2))[:, None, None]
     factors = 1 + np.sqrt(2) * np.arange(len(A)) % 1
-    basis = np.linalg.eigh(np.tensordot(factors, A / sizes, 1))[1]
-    turned = basis.T @ (A / sizes) @ basis
-    values = np.einsum("ijj->ij", turned)
-    left = turned - np.einsum("ij,jk->ijk", values, np.eye(size[0]))
+    mixed = np.tensordot(factors, A / sizes, 1)
+    if model.is_square:
+        basis = other = np.linalg.eigh(mixed)[1]
+    else:
+        basis, _, turned = np.linalg.svd(mixed, full_matrices=False)
+        other = turned.T
+    values = np.einsum("jk,ijl,lk->ik", basis, A / sizes, other)
+    left = A / sizes - np.einsum("jk,ik,lk->ijl", basis, values, other)
     if np.abs(left).max() > _DIAGONAL:
         raise NumericalError("the shared eigenbasis is not found to 10 digits; scale the A_i alike")
-    return Shared(basis, values * sizes[:, :, 0], target)
+    return Shared(basis, other, values * sizes[:, :, 0], target)
+
+
+def sensing_limit(model: MatrixMap, y: Iterable[object], start: Mapping[str, ArrayLike]) -> Array:
+    """Return the beta at which gradient flow on given measurements ends, from any start.
+
+    In the shared bases the diagonal interpolant gives the b_k, by the lengths n_mu of the parts of
+    each row, and these the rows, as ``n_mu = n_mu(0) exp(2 mu t_k)``, ``b_k = sum_mu mu n_mu^2``.
+
+    Args:
+        model: F under given measurements with common bases.
+        y, start: y_i; each matrix at the start.
+
+    Raises:
+        InputError, NumericalError: as :func:`shared_bases` and ``interpolate`` do.
+
+    Source: derived here; Gunasekar et al. 2017 for W W^T from alpha I.
+
+    >>> shapes, X = {"U": "2 x r", "V": "2 x r"}, [[1, 0, 0, 2]]
+    >>> model = Parameterization.parse(["U*T(V)"], matrices=shapes, measurements=X)
+    >>> start = {"U": [[1e-3, 0], [0, 1e-3]], "V": [[0, 0], [0, 0]]}
+    >>> sensing_limit(model, [1], start).round(3).tolist()
+    [[0.0, 0.0], [0.0, 0.5]]
+    """
+    shared, found = shared_bases(model, y), cast(Any, derive(model))
+    entry: Derivation = found.entry
+    weights = {x: np.asarray(start[x], dtype=float) for x in model.names}
+    bases = {x: shared.basis if x in model.lefts else shared.other for x in model.names}
+    rows = np.array([bases[x].T @ W for x, W in weights.items()])
+    mus = [float(mu) for mu, _ in model.eigenspaces]
+    spaces = [np.array(E, dtype=float).reshape(len(E), -1) for _, E in model.eigenspaces]
+    parts = np.array([np.tensordot(E.T @ E, rows, 1) for E in spaces])
+    lengths = np.linalg.norm(parts, axis=(1, 3))
+    symbols = entry.parameterization.start_symbols
+    starts = {x: n.tolist() for x, n in zip(symbols, lengths, strict=True)}
+    q = of_copies(copies(entry.parameterization, len(shared.values[0])), starts)
+    solution = interpolate(q, shared.values, shared.y)
+    if not solution.converged:
+        raise NumericalError(solution.message)
+    times = np.array([_time(mus, n, b) for n, b in zip(lengths.T, solution.value, strict=True)])
+    grown = np.exp(2 * np.outer(mus, times)) - 1
+    moved = np.einsum("skir,si->kir", parts, grown)
+    end = {x: W + bases[x] @ moved[k] for k, (x, W) in enumerate(weights.items())}
+    return np.asarray(sum(float(c) * end[a] @ end[b].T for a, b, c in model.terms))
+
+
+def _time(mus: Sequence[float], lengths: Array, b: float) -> float:
+    """Return t with ``sum_mu mu n_mu^2 exp(4 mu t) = b``."""
+    pairs = [*zip(mus, lengths, strict=True)]
+
+    def excess(t: float) -> float:
+        return float(sum(mu * n * n * math.exp(4 * mu * t) for mu, n in pairs) - b)
+
+    reach = 1.0
+    while excess(-reach) * excess(reach) > 0 and reach < _LONGEST:
+        reach *= 2
+    return float(brentq(excess, -reach, reach, xtol=1e-15))
 
 
 def commuting_limit(shared: Shared, scale: float) -> Solution:

@@ -8,7 +8,14 @@ import pytest
 
 from derive import InputError, NumericalError, Parameterization
 from numerics import flow
-from numerics.matrices import commuting_limit, least_trace, shared_eigenbasis, vanishing_start
+from numerics.matrices import (
+    commuting_limit,
+    least_trace,
+    sensing_limit,
+    shared_eigenbasis,
+    vanishing_start,
+)
+from tests.test_open_matrices import limit_of
 
 COMMUTING = [[[2, 1, 0], [1, 2, 0], [0, 0, 1]], [[0, 1, 0], [1, 0, 0], [0, 0, 0.5]]]
 Y = [2, 0.5]
@@ -141,3 +148,35 @@ def test_bad_input_is_refused_in_one_line(call, message):
     with pytest.raises(InputError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+PAIR = {"U": "n x r", "V": "n x r"}
+SENSED = [
+    ("W*T(W)", {"W": "n x r"}, [[1, 2, 2, 1], [3, 1, 1, 3]]),
+    ("U*T(V)", {"U": "2 x r", "V": "3 x r"}, [[1, 2, 0, 2, 1, 0], [3, 1, 0, 1, 3, 0]]),
+    ("2*U*T(U) + V*T(V)/3", PAIR, [[1, 2, 2, 1]]),
+    ("U*T(U) - V*T(V)", PAIR, [[1, 2, 2, 1], [3, 1, 1, 3]]),
+]
+
+
+@pytest.mark.parametrize(("text", "shapes", "X"), SENSED)
+def test_the_sensing_limit_is_where_the_flow_ends_from_any_start(text, shapes, X):
+    model = Parameterization.parse([text], matrices=shapes, measurements=X)
+    rng = np.random.default_rng(5)
+    size = model.size_for(len(X[0]))
+    starts = {x: rng.normal(size=shape) for x, shape in model.shapes_at(*size, 2).items()}
+    aim = {x: w + 0.3 * rng.normal(size=w.shape) for x, w in starts.items()}
+    A = np.array(model.given, dtype=float).reshape(-1, *size)
+    y = np.tensordot(A, sum(float(c) * aim[a] @ aim[b].T for a, b, c in model.terms), 2)
+    end, beta = limit_of(model.terms, starts, A, y)
+    assert np.abs(sensing_limit(model, y.tolist(), starts) - beta(end)).max() < 1e-9
+    moved = {x: w + 0.2 * rng.normal(size=w.shape) for x, w in starts.items()}
+    other = sensing_limit(model, y.tolist(), moved)
+    assert np.abs(other - beta(end)).max() > 1e-3
+
+
+def test_a_sensing_limit_needs_common_bases():
+    X = [[1, 0, 0, 2], [0, 1, 1, 0]]
+    model = Parameterization.parse(["W*T(W)"], matrices={"W": "n x r"}, measurements=X)
+    with pytest.raises(InputError, match="do not commute"):
+        sensing_limit(model, [1, 1], {"W": np.eye(2)})
