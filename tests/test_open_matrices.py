@@ -381,6 +381,23 @@ def test_small_aligned_starts_of_three_factors_end_at_the_least_nuclear_norm():
     assert abs(off[0, 1]) + abs(off[1, 0]) < 1e-8
 
 
+HALF = {"b": "1/2"}
+CONVOLVED = ["a*d + b*f + c*e", "a*e + b*d + c*f", "a*f + b*e + c*d"]
+FAMILIES = [  # of given size, by the ordinary road: what has a Q, and what beside it has none
+    ([CONVOLVED[0], f"{CONVOLVED[1]} + {CONVOLVED[2]}"], {}, Verdict.PROVED),
+    (CONVOLVED[:2], {}, Verdict.REFUTED),
+    (["a**2 + b**2", "b**2 + c**2"], HALF, Verdict.PROVED),
+    (["a**2 + b**2", "a*b + b*c"], HALF, Verdict.REFUTED),
+    (["u1*v1*w1 + u2*v2*w2"], {}, Verdict.PROVED),
+    (["u1*v1*w1 + u2*v2*w2", "u1*v1*x1 + u2*v2*x2"], {}, Verdict.REFUTED),
+]
+
+
+@pytest.mark.parametrize(("outputs", "rates", "verdict"), FAMILIES)
+def test_even_convolutions_squares_on_the_diagonal_and_tensors(outputs, rates, verdict):
+    assert derive_once(Parameterization.parse(outputs, rates=rates)).verdict is verdict
+
+
 # X of 2 x 3 entries: in common bases, and not.
 SHARED = [[1, 2, 0, 2, 1, 0], [3, 1, 0, 1, 3, 0]], [[1, 0, 2, 0, 1, 0], [0, 1, 1, 2, 0, 3]]
 RANKS = [  # of W W^T and U V^T, from starts with 1, 2, ... columns
