@@ -40,8 +40,9 @@ function picture(id, size = [460, 460], edge = {left: 40, right: 14, top: 24, bo
   const svg = d3.select(`#${id}`).attr("viewBox", `0 0 ${size[0]} ${size[1]}`);
   const x = d3.scaleLinear().range([edge.left, size[0] - edge.right]);
   const y = d3.scaleLinear().range([size[1] - edge.bottom, edge.top]);
-  svg.append("clipPath").attr("id", `window-${id}`).append("path")
-    .attr("d", `M${x.range()[0]},${y.range()[0]}V${y.range()[1]}H${x.range()[1]}V${y.range()[0]}Z`);
+  const [left, right] = x.range(), [bottom, top] = y.range();
+  svg.append("clipPath").attr("id", `window-${id}`).append("path") // with half of a line at its edge
+    .attr("d", `M${left - 1},${bottom + 1}V${top - 1}H${right + 1}V${bottom + 1}Z`);
   const inner = svg.append("g").attr("clip-path", `url(#window-${id})`), outer = svg.append("g");
   /** Return the elements of a kind, one for each entry; kinds lie above those that were drawn before. */
   const all = (place, kind, tag, data) => place.selectAll(`g.all-${kind}`).data([0]).join("g")
@@ -257,8 +258,7 @@ function drawRegression() {
 function drawCurve(name, lines, span, dots, walls = []) {
   const shown = curves[`curve-${name}`], ends = walls.some(Boolean) ? [0.02, 0.98] : [0, 1];
   const [least, most] = ends.map((q) => d3.quantile(lines.flat(), q, (p) => p[1]));
-  const room = 0.06 * (most - least) || 1;
-  shown.frame([span, [least - room, most + room]], [], [walls]);
+  shown.frame([span, least < most ? d3.nice(least, most, 4) : [least - 1, most + 1]], [], [walls]);
   shown.lines("curve", lines).attr("class", (_, n) => `curve way-${n}`);
   shown.marks(dots.map((at) => ({at, kind: "dot", says: at.map((v) => v.toPrecision(4)).join(", ")})));
 }
@@ -273,7 +273,7 @@ function drawOutput(b0, least) {
   };
   for (const [name, f] of Object.entries(of)) {
     const along = (all) => all.map((b) => [b, f(b)]).filter((p) => Number.isFinite(p[1]));
-    const steps = d3.range(1, 240).map((n) => d3.interpolateNumber(...span)(n / 240));
+    const steps = d3.range(1, 120).map((n) => d3.interpolateNumber(...span)(n / 120));
     drawCurve(name, [along(steps)], span, along(least), walls);
   }
   const near = span.map((end, n) => (walls[n] ? end + 0.01 * (b0 - end) : within(sx, end)));
