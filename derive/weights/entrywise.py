@@ -91,7 +91,7 @@ class Entries:
 
     def __post_init__(self) -> None:
         for (name, _), m in zip(self.model.sums, self._functions[1:], strict=True):
-            known = self._combination(m)
+            known = self.combination(m)
             if known is not None:
                 raise InputError(f"the sum of {m!r} is one of the other sums: write it so")
             self._add(name, m.field.derivative(m, 0), m)
@@ -198,7 +198,7 @@ class Entries:
 
     def total(self, function: RationalFunction) -> RationalFunction:
         """Return sum_k m(v_k) for a function m of one entry; of a new one, a new name."""
-        combination = self._combination(function)
+        combination = self.combination(function)
         if combination is None:
             name = next((x for x in self.spare if x not in self.slopes), None)
             if name is None:
@@ -209,7 +209,7 @@ class Entries:
         named = (self.field_.named(name) for name in self.sums)
         return reduce(add, (c * s for c, s in zip(rest, named, strict=True)), constant * self.n)
 
-    def _combination(self, function: RationalFunction) -> Field | None:
+    def combination(self, function: RationalFunction) -> Field | None:
         """Return the constants of a function in 1 and the m_a; None where there are none."""
         columns = [(function,), (self.own.one,), *((m,) for m in self.sums.values())]
         for first, *rest in nullspace_over_constants(columns):

@@ -100,15 +100,10 @@ class _Writer:
 
     def _combined(self, function: RationalFunction, ratio: str) -> dict[str, str]:
         """Return the sum of a function over all entries by 1 and sums, times a constant."""
-        e = self.entries
-        rest = whole = e.total(function)
-        found = dict[str, str]()
-        for name in e.sums:
-            c = e.partial(whole, name)
-            rest = rest - c * e.field_.named(name)
-            found[name] = f"({c!r})*({ratio})"
-        found["1"] = f"({rest / e.n!r})*({ratio})"
-        return {x: c for x, c in found.items() if not c.startswith("(0)")}
+        self.entries.total(function)  # a new one has a name of its own
+        constants = self.entries.combination(function) or ()
+        pairs = zip(("1", *self.entries.sums), constants, strict=True)
+        return {x: f"({c!r})*({ratio})" for x, c in pairs if not c.is_zero()}
 
     def _other_summands(self) -> Iterator[str]:
         """Yield what else is summed in laws and y: a multiple of that of the law."""
