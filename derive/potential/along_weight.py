@@ -42,6 +42,7 @@ from derive.potential.piece import Curve, Integrand, Piece, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
+from derive.weights.conserved import along
 from derive.weights.coordinate import Coordinate
 from derive.weights.metric import Metric
 from derive.weights.solved_leaf import SolvedLeaf, names_in, solved_leaves
@@ -199,7 +200,7 @@ class _AlongWeight:
         self.metric, self.p, self.K = metric, metric.parameterization, metric.K[0][0]
         self.leaf = leaf
         self.notation, self.t, self.symbols = notation, leaf.variable, leaf.images
-        self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.p.fields[0][leaf.index])
+        self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.moving())
         self.decide = ZeroTest(self.p, {})
 
     def piece(self, R: LogFunction | None) -> Piece | None:
@@ -225,7 +226,7 @@ class _AlongWeight:
         for name, roots in leaf.either.items():
             if self.uses(roots, self.f, self.r):
                 start_sign(p.at_start(p.field.named(name)), self.notation)
-        (beta,), t0 = self.notation.betas, self.value(p.w[leaf.index])
+        (beta,), t0 = self.notation.betas, self.value(leaf.place)
         generic = dict.fromkeys(
             self.conditions(p.at_start(self.moving()), *leaf.poles(self.f, self.r))
         )
@@ -263,7 +264,7 @@ class _AlongWeight:
             evidence=(*self.evidence(height, pace), *(closed or ())),
             note=", ".join((*self.weights(), *meanings(value))),
             integrand=integrand,
-            curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
+            curve=Curve(t, height, weight=self.name, laws=leaf.laws),
         )
 
     def from_start(self, mu: Expr, t0: Expr) -> tuple[Expr, dict[Symbol, Expr]]:
@@ -357,7 +358,7 @@ class _AlongWeight:
         kernel, T = Symbol(f"{self.notation.fresh('K')}({b})", real=True), {self.t: there}
         F, _, kernel_as_typed = self.as_typed()
         shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
-        weight = p.weights[leaf.index]
+        weight = self.name
         claim, squared = f"K = {shown}, {self.t} = {quoted(weight, p)}", f"F**2 = {height}"
         return Piece(
             (beta,),
@@ -389,7 +390,12 @@ class _AlongWeight:
 
     def moving(self) -> RationalFunction:
         """Return dt/dmu in the weights."""
-        return self.p.fields[0][self.leaf.index]
+        return along(self.p.fields[0], self.leaf.place)
+
+    @property
+    def name(self) -> str:
+        """What t is, in the weights."""
+        return str(to_expr(self.leaf.place, self.notation.weights))
 
     def conditions(self, *divisors: RationalFunction) -> Iterator[Condition]:
         """Yield that functions of the start, and logarithms in laws, are not 0."""
@@ -407,10 +413,14 @@ class _AlongWeight:
         flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))
         kernel = sympy.Add(*(x * y for x, y in zip(slopes, flow, strict=True)))
         images = {names[w]: self.expr(self.leaf.at(p.field.named(w))) for w in p.weights}
-        return tuple(e.xreplace(images) for e in (F, flow[self.leaf.index], kernel))
+        place = to_expr(self.leaf.place, names)
+        pace = sympy.Add(*(place.diff(names[w]) * x for w, x in zip(p.weights, flow, strict=True)))
+        return tuple(e.xreplace(images) for e in (F, pace, kernel))
 
     def weights(self) -> Iterator[str]:
-        """Yield what the weights are, or their squares where their signs are not known."""
+        """Yield what t and the weights are, or their squares where their signs are not known."""
+        if self.leaf.place not in self.p.w:
+            yield f"`{self.t} = {self.name}`"
         for w in self.p.weights:
             image = self.leaf.at(self.p.field.named(w))
             if self.uses(self.leaf.either.get(w, self.leaf.crossing), image):

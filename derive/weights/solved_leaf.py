@@ -31,7 +31,7 @@ from derive.model.notation import AssumePositive, BranchOpen, Notation
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.weights.adjoin import logarithmic_law
-from derive.weights.conserved import ConservedQuantities
+from derive.weights.conserved import ConservedQuantities, along
 from derive.weights.coordinate import Coordinate
 
 Images: TypeAlias = dict[str, RationalFunction]
@@ -47,7 +47,7 @@ class SolvedLeaf(Coordinate):
     """The leaf of one output in a weight t.
 
     Attributes:
-        index: the position of the weight t.
+        place: t in the weights: one of them, or the norm of some.
         laws: what the flow keeps, with the symbols of the values that have one.
         elements: all names of the field of F as functions of t.
         either: of weights whose sign at the start is not known, the roots that they are.
@@ -55,7 +55,7 @@ class SolvedLeaf(Coordinate):
         given: of what it is the leaf.
     """
 
-    index: int
+    place: RationalFunction
     laws: tuple[Law, ...]
     elements: Images
     either: Mapping[str, frozenset[str]]
@@ -97,9 +97,9 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
     asked: AssumePositive | None = None
-    for index in range(p.p):
+    for t in (*_norms(p), *p.w):
         try:
-            leaf = refined(partial(_solved, _Given(p, index, named, notation)), UNITS)
+            leaf = refined(partial(_solved, _Given(p, t, named, notation)), UNITS)
         except AssumePositive as request:
             asked = asked or request
         except (InputError, ZeroDivisionError, BranchOpen):
@@ -111,10 +111,10 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
 
 
 class _Given(NamedTuple):
-    """A weight t, by its position, and the laws of one output that may give all others."""
+    """A function t of the weights, and the laws of one output that may give all of them."""
 
     p: Parameterization
-    place: int
+    place: RationalFunction
     laws: Sequence[Law]
     notation: Notation
 
@@ -141,7 +141,7 @@ def _solved(given: _Given, units: dict[str, int]) -> SolvedLeaf | None:
 
 def _is_the_flow(p: Parameterization, leaf: SolvedLeaf) -> bool:
     """Tell exactly whether dw_j/dt dt/dmu = dF/dw_j, each weight as it is on the leaf."""
-    r = leaf.at(p.fields[0][leaf.index])
+    r = leaf.at(along(p.fields[0], leaf.place))
     pairs = ((leaf.at(w), leaf.at(x)) for w, x in zip(p.w, p.fields[0], strict=True))
     return not r.is_zero() and all(leaf.field.derivative(w, 0) * r == x for w, x in pairs)
 
@@ -197,13 +197,13 @@ class _Start(_Growing):
     """What functions of t, of the values of laws and of the start are at the start."""
 
     def __init__(self, given: _Given, units: dict[str, int]) -> None:
-        self.given, (p, index, laws, notation) = given, given
+        self.given, (p, place, laws, notation) = given, given
         tower = Tower.over(p.start_field, notation.positive, units)
         weights = zip(p.field.names, map(p.at_start, p.field.gens), strict=True)
         begin = _Growing(tower, dict(weights))
         values = {symbol.name: begin.value(law) for symbol, law in laws}
         known = {name: tower.field.named(name) for name in p.start_field.names}
-        super().__init__(tower, {**known, given.t: begin.of(p.w[index]), **values})
+        super().__init__(tower, {**known, given.t: begin.of(place), **values})
 
     def sign(self, f: RationalFunction) -> int:
         """Return the sign of a function at the start; InputError for one that is assumed.
@@ -229,6 +229,19 @@ class _Start(_Growing):
         return self.of(f)
 
 
+def _norms(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the square roots in F of sums of squares of weights that stay in proportion."""
+    moves = dict(zip(p.weights, p.fields[0], strict=True))
+    for g in (g for g in p.field.generators if g.kind == "root" and g.index == 2):
+        names = [w for w in p.weights if w in g.argument.variables()]
+        first, *others = (p.field.named(w) for w in names)
+        inside = p.field.embed(g.argument)
+        square = sum((p.field.named(w) ** 2 for w in names), p.field.zero)
+        apart = (moves[repr(w)] * first != moves[repr(first)] * w for w in others)
+        if others and inside == square and not any(apart):
+            yield p.field.named(g.name)
+
+
 def _ties(p: Parameterization, t: str) -> dict[str, tuple[str, RationalFunction]]:
     """Return the weights beside t in proportion to another, with that and the constant factor."""
     found = dict[str, tuple[str, RationalFunction]]()
@@ -244,15 +257,24 @@ class _Solving(_Growing):
     """The laws, solved for one weight after the other."""
 
     def __init__(self, start: _Start, units: dict[str, int]) -> None:
-        self.start, (p, index, laws, notation) = start, start.given
+        self.start, (p, place, laws, notation) = start, start.given
         self.p, self.notation, t = p, notation, start.given.t
         field = p.start_field.extended((t, *(symbol.name for symbol, _ in laws)))
-        tower = Tower.over(field, notation.positive, units)
+        norm = place not in p.w
+        tower = Tower.over(field, {*notation.positive, *[t] * norm}, units)
         super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
         self.either: dict[str, frozenset[str]] = {}
         self.crossing: frozenset[str] = frozenset()
-        self.ties = _ties(p, p.weights[index])
-        self._know(p.weights[index], tower.field.named(t))
+        self.ties = _ties(p, repr(place))
+        self.alike = {*self.ties}
+        if norm:  # whose weights are in proportion to it
+            inside, length = names_in(place) & {*p.weights}, p.at_start(place)
+            for w in inside:
+                share = p.at_start(p.field.named(w)) / length
+                self.images[w] = tower.field.named(t) * tower.field.embed(share)
+            self.ties = {v: pair for v, pair in self.ties.items() if v not in inside}
+            self.alike |= inside
+        self._know(repr(place), tower.field.named(t))
 
     def leaf(self) -> SolvedLeaf | None:
         """Return the leaf, None where a law is solved for nothing."""
@@ -275,7 +297,7 @@ class _Solving(_Growing):
     def _short_value(self, law: LogFunction) -> RationalFunction | None:
         """Return the value of a law at the start where that is one term, and needs no name."""
         value = self.p.at_start(law.rational)
-        short = not law.logs and all(len(part) == 1 for part in value.parts)
+        short = not law.logs and all(len(part) <= 1 for part in value.parts)
         return self.tower.field.embed(value) if short else None
 
     def _know(self, name: str, image: RationalFunction) -> None:
@@ -296,7 +318,7 @@ class _Solving(_Growing):
         unknown -= self.images.keys()
         if len(unknown) != 1:
             inside = set[str]().union(*map(names_in, parts))
-            return not (unknown or inside.isdisjoint(self.ties))  # of what is in proportion alone
+            return not (unknown or inside.isdisjoint(self.alike))  # of what is in proportion alone
         (name,), value = unknown, self._short_value(law)
         value = self.tower.field.named(symbol.name) if value is None else value
         below = [(c, A) for c, A in law.logs if name in {*c.variables(), *A.variables()}]

@@ -164,6 +164,25 @@ def test_q_is_along_a_function_of_the_weights_where_no_root_has_a_branch():
     assert crosscheck(d, digits=15).passed
 
 
+@pytest.mark.parametrize("start", [{}, {"a": "1", "b": "0", "c": "2"}], ids=str)
+def test_the_norm_of_weights_in_proportion_is_a_coordinate(start):
+    """Of r = |(b, c)| exp(a) r has 2 a - r^2 = delta, dr/dmu = exp(a), and Q' = int dr/exp(a)."""
+    options = {"start": start} if start else {}
+    d, piece = derived(Row("exp(a)*sqrt(b**2 + c**2)", options=options))
+    assert (piece.kind, piece.in_weights) == ("parametric", "sqrt(b**2 + c**2)")
+    assert {str(c) for c in piece.assumptions} <= {"b_0**2 + c_0**2 > 0"}
+    a, r, t = (1, 2, 2.5) if start else (AT["a_0"], mpmath.hypot(AT["b_0"], AT["c_0"]), 0.5)
+    slope = written_out(piece.gradient[0], (), piece.constants)
+    known = mpmath.quad(lambda x: mpmath.exp(-(2 * a - r**2 + x**2) / 2), [r, t])
+    assert abs(number(slope, AT | {"t": t}) - float(known)) < 1e-12
+    assert crosscheck(d, digits=15).passed
+
+
+def test_what_is_not_in_proportion_has_no_norm():
+    _, piece = derived(Row("exp(a)*sqrt(b**2 + 2*c**2)"))
+    assert "sqrt" not in piece.in_weights
+
+
 FORGED = {
     "another function of the weights": {"curve": {"is": "(a - b)**2"}},
     "another beta": {"beta": "A"},
