@@ -143,7 +143,7 @@ def _coordinates(metric: Metric) -> Iterator[RationalFunction]:
     yield from () if logarithm is None else logarithm[:1]
     yield from (p.field.embed(g.argument) for g in p.field.generators if g.kind == "atan")
     if metric.conic is not None:
-        yield from filter(None, (metric.conic.K, metric.conic.exponential))
+        yield from filter(None, (normalized(metric.conic.K), metric.conic.exponential))
     for w in dict.fromkeys((*p.w, *metric.conserved.darboux)):
         yield from (w * w, w)
     yield from (v / w for v, w in permutations(p.w[:3], 2))
