@@ -41,6 +41,7 @@ PROVED = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("text", "each", "Q"), PROVED)
 def test_table(text, each, Q):
     from derive.render.plain import plain
@@ -158,6 +159,7 @@ def moved_by_loss_weights(model, n, draws):
 
 
 @pytest.mark.every(4)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("text", "has_one"),
     [
