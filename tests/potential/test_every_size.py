@@ -159,7 +159,6 @@ def moved_by_loss_weights(model, n, draws):
 
 
 @pytest.mark.every(4)
-@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("text", "has_one"),
     [
