@@ -32,7 +32,7 @@ class Conic(NamedTuple):
     Attributes:
         K: in the weights.
         G: in the weights, where it differs from that of F by a constant.
-        square: q^2, which no weight moves.
+        square: q^2, which the flow keeps.
     """
 
     K: RationalFunction

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
 from math import prod
 from typing import NamedTuple, TypeAlias
 
@@ -233,12 +234,10 @@ def _norms(p: Parameterization) -> Iterator[RationalFunction]:
     """Yield the square roots in F of sums of squares of weights that stay in proportion."""
     moves = dict(zip(p.weights, p.fields[0], strict=True))
     for g in (g for g in p.field.generators if g.kind == "root" and g.index == 2):
-        names = [w for w in p.weights if w in g.argument.variables()]
-        first, *others = (p.field.named(w) for w in names)
-        inside = p.field.embed(g.argument)
-        square = sum((p.field.named(w) ** 2 for w in names), p.field.zero)
-        apart = (moves[repr(w)] * first != moves[repr(first)] * w for w in others)
-        if others and inside == square and not any(apart):
+        inside = [(p.field.named(w), moves[w]) for w in p.weights if w in g.argument.variables()]
+        square = sum((w * w for w, _ in inside), p.field.zero)
+        alike = all(x * w == y * v for (v, x), (w, y) in combinations(inside, 2))
+        if inside[1:] and alike and p.field.embed(g.argument) == square:
             yield p.field.named(g.name)
 
 
@@ -269,7 +268,7 @@ class _Solving(_Growing):
         self.alike = {*self.ties}
         if norm:  # whose weights are in proportion to it
             inside, length = names_in(place) & {*p.weights}, p.at_start(place)
-            for w in inside:
+            for w in sorted(inside):
                 share = p.at_start(p.field.named(w)) / length
                 self.images[w] = tower.field.named(t) * tower.field.embed(share)
             self.ties = {v: pair for v, pair in self.ties.items() if v not in inside}

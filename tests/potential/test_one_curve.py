@@ -178,8 +178,16 @@ def test_the_norm_of_weights_in_proportion_is_a_coordinate(start):
     assert crosscheck(d, digits=15).passed
 
 
-def test_what_is_not_in_proportion_has_no_norm():
-    _, piece = derived(Row("exp(a)*sqrt(b**2 + 2*c**2)"))
+@pytest.mark.parametrize(
+    ("F", "options"),
+    [
+        ("exp(a)*sqrt(b**2 + 2*c**2)", {}),
+        ("a*b*exp(c)*sqrt(D)", {"parameters": ["D"]}),  # a root without weights
+        ("b*sqrt(exp(a) + a**2)", {}),
+    ],
+)
+def test_what_is_no_norm_of_weights_in_proportion_is_no_coordinate(F, options):
+    _, piece = derived(Row(F, options=options))
     assert "sqrt" not in piece.in_weights
 
 

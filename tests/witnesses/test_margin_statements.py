@@ -69,7 +69,7 @@ def test_statements_withstand_their_witnesses(outputs, start, parameters):
     assert sum(tried(m, 1).values()) > 0, "nothing was tried"
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("outputs", "rates"), RATED, ids=lambda x: str(x))
 def test_under_constant_rates_squares_are_weighed(outputs, rates):
     m = margins(derive_once(outputs, rates=rates))
