@@ -35,8 +35,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-import sympy
-
 from derive.clock import Stages
 from derive.derivation import Derivation, derive
 from derive.errors import InputError
@@ -201,7 +199,7 @@ class MatrixDerivation(Decided, Certified):
         shape = None if self.margins is None else self.margins.shape
         if shape is None or self.entry is None or shape.weighted:
             return False
-        return shape.norm == "l1" or shape.cone == sympy.Abs(*self.entry.beta)
+        return shape.norm == "l1" or shape.cone == abs(self.entry.beta[0])
 
     @property
     def statements(self) -> tuple[Statement | Open, ...]:
@@ -229,12 +227,13 @@ class MatrixDerivation(Decided, Certified):
         )
         yield Statement(p.kept, kind="conserved", by=self.finding)
         if p.terms and len(p.lengths) == 1:
-            yield Statement(
+            words = (
                 "`(O^T beta O)_kl/sqrt(b_k b_l)` is kept, so that `b` determines `beta`; where "
-                "`beta_0` commutes with all `X_i`, `beta` does, and `Q` is of its eigenvalues `b`",
-                kind="conserved",
-                by=self.finding,
-                proof=(note("`(O^T beta O)_kl = mu <w_k, w_l>` of rows that keep directions"),),
+                "`beta_0` commutes with all `X_i`, `beta` does, and `Q` is of its eigenvalues `b`"
+            )
+            why = (note("`(O^T beta O)_kl = mu <w_k, w_l>` of rows that keep directions"),)
+            yield Statement(
+                words, kind="conserved", conditions=(p.positive,), by=self.finding, proof=why
             )
         if self.verdict is Verdict.PROVED:
             given = ("gradient flow on `|<X_i, F(w)> - y_i|^2` converges with `<X_i, beta> = y_i`",)

@@ -48,14 +48,14 @@ def with_squares(expression: Expr) -> Expr:
     """
 
     def gathered(total: Expr) -> Expr:
-        terms = [*total.args]
-        roots = [(s, a) for s in terms if (a := _root_of_square(s)) is not None]
+        terms, squares = {*total.args}, list[Expr]()
+        roots = [(s, a) for s in total.args if (a := _root_of_square(s)) is not None]
         for (s, a), (t, b) in combinations(roots, 2):
             for sign in () if a.free_symbols & b.free_symbols else (1, -1):
-                if {s, t, 2 * sign * a * b} <= {*terms}:
-                    terms = [x for x in terms if x not in (s, t, 2 * sign * a * b)]
-                    terms.append((a + sign * b) ** 2)
-        return sympy.Add(*terms)
+                if {s, t, product := 2 * sign * a * b} <= terms:
+                    terms -= {s, t, product}
+                    squares.append((a + sign * b) ** 2)
+        return sympy.Add(*terms, *squares)
 
     ways = expression, expression.replace(lambda e: e.is_Add, gathered)
     return min(ways, key=lambda e: int(e.count_ops()))

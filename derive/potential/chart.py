@@ -249,17 +249,17 @@ def named_chart(metric: Metric, notation: Notation) -> Chart | None:
     """Return the chart with a name for each conserved value."""
     p = metric.parameterization
     laws = metric.conserved.laws
-    names = [f"delta{i}" for i in range(1, len(laws) + 1)] if laws[1:] else ["delta"]
+    names = [f"delta{i}" for i, _ in enumerate(laws, 1)] if laws[1:] else ["delta" for _ in laws]
     if laws[1:] and metric.conic is not None:
         laws, names = (*laws, metric.conic.law), [*names, "k"]
     units = [unit for law in laws if (unit := _unit(p, law)) is not None]
     if len(units) < len(laws):
         return None
     entries, constants = _outputs(p, notation), []
-    for name, law, unit in zip(names, laws, units, strict=False):
+    for name, law, unit in zip(names, laws, units, strict=True):
         symbol = notation.fresh(name)
         value = to_shorter_expr(p.at_start(law), notation.start_symbols)
-        constants.append((symbol, with_squares(value) if name == "k" else value))
+        constants.append((symbol, with_squares(value)))
         image = symbol * to_expr(unit, notation.start_symbols)
         entries.append((symbol.name, law * unit, image))
     entries += filter(None, [_exponential(p, *entry) for entry in entries[p.d :]])

@@ -246,8 +246,8 @@ def find_entrywise_dual(factors: Factors) -> EntrywiseDual:
         case _:
             raise NotOfThisKind("no scalar was found that moves by itself, as a clock")
     found = EntrywiseDual(entries, G, factors.D, mu, clock, rate)
-    laws = found.kept is not None
-    if len(model.scalars) + found.leaves_out != laws:  # y_i are no functions of beta
+    laws = [] if found.kept is None else [found.kept]
+    if len(laws) != len(model.scalars) + found.leaves_out:  # y_i are no functions of beta
         raise NotOfThisKind("no law of the sum and the single weight was found")
     steady = {found.variable, *([factors.sum] if factors.is_of_sum else [])}
     if not {*entries.moving(rate)} <= steady or not found.identities:

@@ -205,7 +205,7 @@ class KKTPoint:
             f"  beta = ({beta}{', ...' * (len(self.beta) > SHOWN)})",
             f"  weights: {named}{', ...' * (len(self.weights) > SHOWN)}",
             f"  multipliers: {rows}{', ...' * (len(self.support) > SHOWN)}",
-            "  of homogeneous F such points are the limits of w/|w|, not always this one",
+            "  there may be others",
         )
         orbit = f"  in an orbit of dimension {self.rotations} of rotations that leave F alone"
         shown = [*lines, *[orbit] * bool(self.rotations)]

@@ -83,8 +83,16 @@ def test_an_integral_without_ends_has_the_slope_of_its_integrand():
     text = json.dumps(record_of("exp(v)/(1 + sum(v)**2)"))
     integral = "Integral(2*S1/(S1**2 - 2*S1*n + 1), S1)"
     assert integral in text
-    for other in (integral.replace("2*S1/", "3*S1/"), integral.replace("1)", "v_i)")):
+    others = (integral.replace("2*S1/", "3*S1/"), integral.replace("1)", "v_i)"))
+    for other in (*others, "Integral(3, S1**2)"):
         assert_rejected(json.loads(text.replace(integral, other)))
+
+
+def test_an_integral_with_one_end_is_left_without_a_certificate():
+    record = record_of("gam*exp(2*v)/(1 + sum(v)**2)")
+    assert record["verdict"] == "PROVED"
+    assert record["certificate"] is None
+    assert "two ends here, or none" in record["certificate_missing"]
 
 
 def test_exponentials_are_products_by_sums_of_exponents_alone():

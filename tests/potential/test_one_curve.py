@@ -233,6 +233,7 @@ def test_a_quotient_by_what_may_be_0_on_the_way_is_no_coordinate():
         ("exp(a*b + c*d)", "beta**2*sqrt(4*log(beta)**2 + k)"),
         ("sqrt(a*b + c*d)", "sqrt(4*beta**4 + k)/(4*beta**2)"),
         ("a*b + c*d", "sqrt(4*beta**2 + k)"),
+        ("sigmoid(a*b + c*d)", "(beta*(1 - beta))**2*sqrt(4*log(beta/(1 - beta))**2 + k)"),
     ],
 )
 def test_the_leaf_of_a_function_of_a_quadratic_form_is_that_of_the_form(F, kernel):
@@ -242,6 +243,24 @@ def test_the_leaf_of_a_function_of_a_quadratic_form_is_that_of_the_form(F, kerne
     assert abs(number(shown) - number(of(kernel.replace("k", CONIC)))) < 1e-12
     conic = d.blocks[0].metric.conic
     assert all(along(x, conic.law).is_zero() for x in d.blocks[0].metric.X)
+
+
+def test_a_difference_of_exponents_is_known_by_the_ratio_of_terms():
+    d, piece = derived(Row("sigmoid(a*b - c*d)"))
+    shown = written_out(piece.kernel, piece.roots, piece.constants)
+    k = "((a_0 - b_0)**2 + (c_0 + d_0)**2)*((a_0 + b_0)**2 + (c_0 - d_0)**2)"
+    K = f"(beta*(1 - beta))**2*sqrt(4*log(beta/(1 - beta))**2 + {k})"
+    assert abs(number(shown) - number(of(K))) < 1e-12
+    assert d.blocks[0].metric.conic is not None
+
+
+def test_the_mirror_map_of_an_odd_power_is_odd():
+    """From G < 0, without a sum below the bar: mu = -sqrt(4 G^2 + 9)/(27 G) - 5/54, beta = G^3."""
+    _, piece = derived(Row("u**3*v**3", options={"start": {"u": "-1", "v": "2"}}))
+    (slope,), G = piece.gradient, -1.5
+    assert not any(e.exp == -1 and e.base.is_Add for e in slope.atoms(sympy.Pow))
+    known = -((4 * G**2 + 9) ** 0.5) / (27 * G) - 5 / 54
+    assert abs(number(slope, {"beta": G**3}) - known) < 1e-12
 
 
 @pytest.mark.parametrize("F", ["a*b*c", "a*b + c*d*e", "a**3 - 3*a*b**2", "a**2 + 2*b**2"])

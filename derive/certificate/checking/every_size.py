@@ -28,7 +28,15 @@ from typing import Any
 from derive.certificate.checking.function import Function, constant, not_zero
 from derive.certificate.checking.reading import Call
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, called, names_in, rational, require, tree_of
+from derive.certificate.checking.text import (
+    JSON,
+    NAME,
+    called,
+    names_in,
+    rational,
+    require,
+    tree_of,
+)
 
 OVER_ALL = ("sum", "norm", "prod")
 ROOM = 40
@@ -103,6 +111,7 @@ class EverySize(Space):
     def _call(self, node: ast.expr, depth: int) -> Call:
         if isinstance(node, ast.Call) and called(node)[0] == "Integral" and len(node.args) == 2:
             f, x = (ast.unparse(argument) for argument in node.args)
+            require(NAME.fullmatch(x), "an integral runs over a name")
             name = re.sub(rf"\b{x}\b", "_", f)
             return Call(f"Integral({name}, _", self._build(node.args[1], depth), self.number(0))
         return super()._call(node, depth)

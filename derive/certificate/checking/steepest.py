@@ -41,6 +41,8 @@ def degrees(
     require("rates" in given and "vector" not in given, "steepest descent has rates")
     divisors = dict(space.divisors)
     _require_rates(space, s, F, rates)
+    if s.q == 1 and s.p % 2:
+        _owe_no_rates(space, rates)
     moved = (space.sum(space.symbols[k] * f.derivative(k) for k in range(space.weights)) for f in F)
     found = [constant(x / f) or fmpq(0) for x, f in zip(moved, F, strict=True)]
     space.divisors = divisors  # identities hold where these are 0, too
@@ -50,7 +52,7 @@ def degrees(
 def _require_rates(
     space: Space, s: fmpq, F: Sequence[Function], rates: Sequence[Mapping[int, Function]]
 ) -> None:
-    """Require rates c |d_k F|^(s - 1), of which nothing is owed where phi is a polynomial."""
+    """Require rates c |d_k F|^(s - 1)."""
     units, n = list[Function](), 2 * int(s.q)
     for k, row in enumerate(rates):
         slopes = [x for x in (f.derivative(k) for f in F) if not x.is_zero()]
@@ -58,6 +60,14 @@ def _require_rates(
         units += [row[k] ** n * x ** (n - 2 * int(s.p)) for x in slopes]
     steady = all(u.derivative(k).is_zero() for u in units[:1] for k in range(space.weights))
     require(steady and all(map(units[0].same, units)), "the rates are not those of phi")
-    if s.q == 1 and s.p % 2:
-        own = {str(p) for row in rates for rate in row.values() for p, _ in factors(rate)}
-        space.signs = [f for f in space.signs if not {str(p) for p, _ in factors(f)} <= own]
+
+
+def _owe_no_rates(space: Space, rates: Sequence[Mapping[int, Function]]) -> None:
+    """Owe no signs of rates; what a root or a logarithm of F asks is owed whatever they are."""
+
+    def parts(f: Function) -> set[str]:
+        return {str(p) for p, _ in factors(f)}
+
+    own = set[str]().union(*(parts(rate) for row in rates for rate in row.values()))
+    own = own.difference(*(parts(g.argument) for g in space.generators))
+    space.signs = [f for f in space.signs if not parts(f) <= own]

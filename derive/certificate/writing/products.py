@@ -74,6 +74,8 @@ def _in_integral(node: ast.Call) -> Iterator[str]:
         yield from _calls(node.args[0])
         yield ast.unparse(node)
         return
+    if len(node.args) != 4:
+        raise Rejected("an integral has two ends here, or none")
     integrand, x, low, high = node.args
     yield from (call for end in (low, high) for call in _calls(end))
     f, name, upper = (ast.unparse(part) for part in (integrand, x, high))
