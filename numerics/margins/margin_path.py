@@ -9,7 +9,7 @@ A row at which that turns negative leaves: its s_i stays, where the largest marg
 alone, would let it fall.
 
 Source: our own derivation. Moroshko et al. 2020 have the margin in Q, under hypotheses not at hand;
-both are one as long as no row leaves; :mod:`numerics.margins.coincide` proves that one does.
+both are one as long as no row leaves.
 
 beta and margins as functions of the multipliers: grad Q(beta) = X^T s.
 

@@ -9,7 +9,8 @@ multipliers are the only ones, on support vectors
 
 gamma = 1/|w_hat|, margin = min_i u_i/|w|, p = alpha/sum alpha: u_i = log t - log alpha_i + o(1) on
 these rows, and |w| = |w_hat| log t - sum_i alpha_i log alpha_i/|w_hat| + o(1). Where rows of margin
-1 have no multiplier, rho is log log t across the others, which changes |w| by o(1).
+1 have no multiplier, rho is w_2 log log t across the others, which changes |w| by o(1): there w_2
+has the largest margin of these rows.
 
 The predictor of largest l1 or linf margin, and data that no predictor separates: exact programs.
 
@@ -34,10 +35,11 @@ from functools import partial
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
-from flint import fmpz_mat, nmod_mat
+from flint import fmpq_mat, fmpz_mat, nmod_mat
 from scipy.optimize import nnls
 
 from derive.errors import InputError, NumericalError
+from derive.exact.balls import as_fraction
 from derive.optimizers.least_norm import read_norm
 from numerics.evaluate.numbers import Array
 from numerics.margins.interval import (
@@ -104,9 +106,23 @@ def nearest(rows: Sequence[Sequence[int]]) -> MaxMargin | None:
             if positive_on_all is None:
                 return None
             y, determined = spread(support, alpha, len(rows)), are_independent(rows, tight)
-            return MaxMargin("l2", w, y, tight, not positive_on_all, determined)
+            second = () if positive_on_all or not determined else _turn(rows, tight, support)
+            return MaxMargin("l2", w, y, tight, not positive_on_all, determined, second)
         support = sorted({*support, worst})
     return None
+
+
+def _turn(
+    rows: Sequence[Sequence[int]], tight: Sequence[int], support: Sequence[int]
+) -> tuple[Fraction, ...]:
+    """Return w_2: the same problem for the other rows of margin 1, across the support vectors."""
+    S, across = fmpq_mat(fmpz_mat([list(rows[i]) for i in support])), list[list[Fraction]]()
+    for x in (fmpq_mat(len(rows[i]), 1, list(rows[i])) for i in tight if i not in support):
+        left = x - S.transpose() * (S * S.transpose()).solve(S * x)
+        across.append(list(map(as_fraction, left.entries())))
+    folded = fold(across)
+    found = nearest(folded.rows)
+    return () if found is None else tuple(folded.scale * x for x in found.value)
 
 
 def is_nondegenerate(
@@ -292,8 +308,9 @@ def _given(
     found = replace(found, value=value, multiplier=multiplier, classes=folded.classes)
     if isinstance(found, MarginInterval):
         return replace(found, lower=s * found.lower, upper=s * found.upper)
-    rows = {distinct[i] for i in found.tight}
-    return replace(found, tight=tuple(i for i, x in enumerate(folded.rows) if tuple(x) in rows))
+    rows, second = {distinct[i] for i in found.tight}, tuple(s * x for x in found.second)
+    tight = tuple(i for i, x in enumerate(folded.rows) if tuple(x) in rows)
+    return replace(found, tight=tight, second=second)
 
 
 def _shared(folded: Folded, of: dict[tuple[int, ...], Fraction]) -> list[Fraction]:

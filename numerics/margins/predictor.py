@@ -47,6 +47,7 @@ class MaxMargin(Listed):
             the direction then converges like log log t/log t, the margin as without such rows. For
             l1 and linf whether w is not the only solution, so that no direction is named.
         determined: whether the multipliers are the only ones, up to rows that are the same.
+        second: of degenerate data w_2, w(t) = w log t + w_2 log log t + ...; else ().
         classes: as for the rows that carry labels.
     """
 
@@ -56,6 +57,7 @@ class MaxMargin(Listed):
     tight: tuple[int, ...]
     degenerate: bool
     determined: bool
+    second: tuple[Fraction, ...] = ()
     classes: tuple[str, ...] = ()
     exact: ClassVar[bool] = True
 
@@ -93,6 +95,13 @@ class MaxMargin(Listed):
         """The same along grad/|grad|, of the sum of small steps, which is log t/margin + ...."""
         return self._relative_gap(Fraction(1), ACROSS)
 
+    @property
+    def turn_constant(self) -> Expr | None:
+        """lim |w/|w| - its limit| log t/log log t; None where no formula is known."""
+        if self.norm != "l2" or not self.determined:
+            return None
+        return sympy.sqrt(rational(sum((x * x for x in self.second), Fraction(0)))) * self.margin
+
     def gap_of(self, nu: Fraction, across: Expr = ACROSS) -> Expr | None:
         """Return it under tails exp(-u^nu); *across* is 0 where support vectors span all rows."""
         gap = self._relative_gap(nu, across)
@@ -113,7 +122,7 @@ class MaxMargin(Listed):
 
     def to_json(self) -> str:
         """Return its record: exact numbers as text, roots and logarithms of very long ones not."""
-        names = ("loss_constant", "gap_constant", "step_constant")
+        names = ("loss_constant", "gap_constant", "step_constant", "turn_constant")
         constants = {name: getattr(self, name) for name in names}
         record = {
             "separable": True,
@@ -171,7 +180,8 @@ def _report(found: MaxMargin) -> Iterable[str]:
     yield f"  rows of margin 1: {len(found.tight)}"
     if found.degenerate:
         told = "one of margin 1 has no multiplier" if found.norm == "l2" else "there are several"
-        told += "; the direction has log log t/log t" * (found.norm == "l2")
+        known = "" if found.turn_constant is None else f"{_short(found.turn_constant)} "
+        told += f"; the direction has {known}log log t/log t" * (found.norm == "l2")
         yield f"  degenerate: {told}"
     if found.loss_constant is not None:
         yield f"  linear model: t L(t) -> {_short(found.loss_constant)}"

@@ -37,7 +37,6 @@ from numerics.interpolants.interpolant import interpolate
 from numerics.interpolants.least_l1 import least_l1
 from numerics.margins.margin_path import loss_flow
 from numerics.margins.max_margin import max_margin
-from numerics.margins.tails import tail_rates
 from numerics.univariate.limit_function import distance_to_net
 
 _STEP, _MOST = 0.01, 20_000
@@ -329,15 +328,15 @@ _LEAST = 1e-16
 def margin_rates(points: int = 60) -> list[Display]:
     shown = Display("rate", r"$\log t$", "largest margin - margin", "log")
     rows, tails, times = ((2, 3), (-2, 5)), ("1/2", "1", "3/2"), np.geomspace(10, 1e6, points)
-    of, largest = derive("w"), float(max_margin(rows).margin)
+    of, best = derive("w"), max_margin(rows)
     for nu in tails:
         w = _linear_flow(rows, nu, times)
-        gap = largest - np.min(w @ np.array(rows).T, axis=1) / np.linalg.norm(w, axis=1)
+        gap = float(best.margin) - np.min(w @ np.array(rows).T, axis=1) / np.linalg.norm(w, axis=1)
         y = np.maximum(_LEAST, gap)
         shown.add(rf"$\nu = {nu}$", times, y, of=of, measure="gap", nu=nu)
     for nu in tails:
-        label, c = rf"$c/(\nu \log t)$, $\nu = {nu}$", tail_rates(rows, nu).margin_constant or 0
-        y = float(c) / times
+        label, c = rf"$c/(\nu \log t)$, $\nu = {nu}$", best.gap_of(Fraction(nu), sympy.S.Zero)
+        y = float(c or 0) / times  # support vectors span both rows
         shown.add(label, times, y, of=of, quantity="limit", measure="constant", nu=nu)
     return [shown]
 

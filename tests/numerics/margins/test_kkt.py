@@ -171,6 +171,13 @@ def test_depth_two_where_none_leaves():
         assert interpolate(q, STAYS, [c, c]).value == pytest.approx(beta, rel=1e-9)
 
 
+def test_paths_of_more_rows_than_outputs_do_not_depend_on_their_order():
+    q = tied(2).potential.numeric({"alpha": 1})
+    X = np.array([[5, -1], [0, 5], [5, 1]])
+    one, two = (margin_path(q, X[rows], [1, 10]).value for rows in ([0, 1, 2], [2, 1, 0]))
+    assert one == pytest.approx(two, rel=1e-10)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("X", [LEAVES, STAYS])
 def test_depth_three(X):

@@ -1,5 +1,6 @@
 """Exact margins: certificates, SciPy, degenerate data, rates, and what is refused."""
 
+import functools
 import importlib
 import json
 import random
@@ -8,13 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
+from flint import arb, arb_mat
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog, lsq_linear
 from scipy.special import logsumexp
 
 from derive import InputError
+from derive.separable.rates import tail_rate
 from numerics import NotSeparable, max_margin
-from numerics.margins.tails import iterated_constant
+from numerics.margins.interval import enclose
 from tests.cli.commands import assert_answers, refusal_of, run
 from tests.numerics.margins.certificate import certifies, combined, dot, lifted, refutes
 
@@ -224,7 +227,82 @@ def test_rates_of_degenerate_data():
     # Across the span of support vectors, that is along the last axis, the limit has nothing.
     half, end = (np.linalg.solve(X, u)[2] / size for u, size in run_to_the_end(X))
     slope = (end * END - half * END / 2) / np.log(2)
-    assert slope == pytest.approx(float(iterated_constant(X)), rel=1e-4)
+    assert slope == pytest.approx(float(max_margin(X).turn_constant), rel=1e-4)
+
+
+def duals(X, nu, ends):
+    """w at log times under sum exp(-u^nu): ds/dlog t = t nu u^(nu - 1) exp(-u^nu)."""
+    X = np.array(X, float)
+    gram = X @ X.T
+
+    def slope(tau, s):
+        u = np.maximum(gram @ s, 1e-9)
+        return nu * u ** (nu - 1) * np.exp(np.minimum(tau - u**nu, 60))
+
+    start = np.linalg.lstsq(gram, np.full(len(X), 1.5), rcond=None)[0]
+    run = solve_ivp(slope, (0, ends[-1]), start, "BDF", t_eval=ends, rtol=1e-11, atol=1e-11)
+    return run.y.T @ X
+
+
+def gaps(X, w):
+    u = w @ np.array(X, float).T
+    return float(max_margin(X).margin) - u.min(axis=1) / np.linalg.norm(w, axis=1)
+
+
+SPANNED = [[2, 3], [-2, 5]]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("nu", [0.5, 1.5, 3])
+def test_the_gap_of_other_tails(nu):
+    constant = max_margin(SPANNED).gap_of(Fraction(nu), sympy.S.Zero)
+    ends = np.array([5e5, 1e6])
+    first, last = ends * gaps(SPANNED, duals(SPANNED, nu, ends))
+    assert 2 * last - first == pytest.approx(float(constant), rel=1e-3)
+
+
+def test_what_is_across_the_support_vectors_slows_thin_tails():
+    X, ends = [[2, 0], [3, 1]], np.array([1e4, 1e6])
+    assert max_margin(X).gap_of(Fraction(3)) is None
+    (power, _), _ = tail_rate("margin", Fraction(3))
+    first, last = gaps(X, duals(X, 3, ends))
+    assert np.log(first / last) / np.log(100) == pytest.approx(float(power), abs=0.02)
+
+
+def test_normalised_steps():
+    """Small steps along the gradient over its length: 1/(sum of steps), not 1/sqrt."""
+    X, w, eta = np.array(SPANNED, float), np.array([0.3, 0.1]), 0.02
+    seen = []
+    for k in range(1, 40_001):
+        p = np.exp(-(u := X @ w) + u.min())
+        step = p @ X
+        w = w + eta * step / np.linalg.norm(step)
+        if k in (20_000, 40_000):
+            seen.append(k * eta * gaps(SPANNED, w[None])[0])
+    constant = max_margin(SPANNED).step_constant
+    assert 2 * seen[1] - seen[0] == pytest.approx(float(constant), rel=1e-3)
+
+
+def test_degenerate_data_have_an_iterated_logarithm():
+    X = [[1, 0], [1, 5]]
+    found = max_margin(X)
+    first, second = (np.array(w, float) for w in (found.value, found.second))
+    ends = np.array([1e3, 1e6])
+    rest = (duals(X, 1, ends) - ends[:, None] * first) @ second / (second @ second)
+    assert np.diff(rest) == pytest.approx(np.diff(np.log(ends)), rel=1e-3)
+    assert max_margin(SPANNED).turn_constant == 0
+    assert max_margin([[1, 1], [1, -1], [1, 0]]).turn_constant is None
+
+
+def test_krawczyk_refuses_double_zeros_and_finds_single_ones():
+    def square(shift, x):
+        return arb_mat([[x[0] * x[0] - shift]]), arb_mat([[2 * x[0]]])
+
+    (root,) = enclose(functools.partial(square, arb(2)), [1.4])
+    assert (root * root).contains(2)
+    assert float(root.rad()) < 1e-30
+    assert enclose(functools.partial(square, arb(0)), [1e-3]) is None
+    assert enclose(functools.partial(square, arb(-1)), [1.0]) is None
 
 
 @pytest.mark.slow
@@ -299,7 +377,7 @@ def test_separability_is_decided_before_any_norm(monkeypatch, norm):
     )
     assert asked == []
     max_margin([row for row in NINE if row[0] > 0], norm=norm)
-    assert asked == [1]
+    assert asked == [1] * (1 + (norm == "l2"))  # across the support vectors, too
 
 
 def test_a_norm_is_refused_before_separability_is_asked():
