@@ -167,9 +167,13 @@ class EntriesAt:
     def along(self, expression: Expr, known: Mapping[str, Real], most: int) -> list[Real]:
         """Return a function of v_i at the first entries."""
         entries, v = self.dual.entries.entries, self.dual.entries.model.indexed
-        last = {**known, entries["n"]: known[f"{v}{self.n}"]}
+
+        def of(k: int, values: Mapping[str, Real]) -> dict[str, Real]:
+            own = {entries["i"]: values[f"{v}{k}"], entries["n"]: values[f"{v}{self.n}"]}
+            return {**values, **own}
+
         return [
-            self.number(expression, {**last, entries["i"]: known[f"{v}{k}"]})
+            replace(self, origin=of(k, self.origin)).number(expression, of(k, known))
             for k in range(1, most + 1)
         ]
 

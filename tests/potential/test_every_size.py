@@ -305,13 +305,15 @@ def test_flows_at_two_three_and_five():
     assert [f"n = {n}:" in check.report() for n in (2, 3, 5)] == [True] * 3
 
 
-def test_laws_that_are_integrals_are_checked():
-    d = derive_once("softplus(v)/sum(softplus(v))", each=["v"])
+@pytest.mark.parametrize("f", ["v + exp(v)", "v*exp(v)"])
+def test_laws_and_dual_coordinates_that_are_integrals_are_checked(f):
+    d = derive_once(f"({f})/sum({f})", each=["v"])
     check = EntriesAt(d.dual, d.potential, 3)
     problem = check.problem(np.random.default_rng(0))
     end = problem.flow(20)
-    assert check.compare(problem, end)["n = 3: the law"] > 15
-    other = d.potential.law.replace(sympy.exp, lambda u: sympy.exp(u) + 1)
+    rows = check.compare(problem, end)
+    assert rows["n = 3: the law"] > 15 < rows["n = 3: y in the row space of X"]
+    other = d.potential.law.replace(sympy.Sum, lambda f, k: sympy.Sum(f**2, k))
     broken = dataclasses.replace(check, potential=dataclasses.replace(d.potential, law=other))
     assert broken.compare(problem, end)["n = 3: the law"] < 5
 
