@@ -199,9 +199,25 @@ def entries(value, path=()):
             yield from entries(inner, (*path, key))
 
 
+SHORT = {
+    "given": "parameterization",
+    "piece": "potential.pieces.0",
+    "proof": "certificate.pieces.0",
+}
+
+
+def steps(path):
+    """Return the keys of a path, which may be a text such as ``piece.domain.walls``."""
+    if not isinstance(path, str):
+        return path
+    first, dot, rest = path.partition(".")
+    keys = f"{SHORT.get(first, first)}{dot}{rest}".split(".")
+    return tuple(int(key) if key.isdigit() else key for key in keys)
+
+
 def replaced(record, path, value):
     """Return a copy with one entry replaced."""
-    changed = copy.deepcopy(record)
+    path, changed = steps(path), copy.deepcopy(record)
     at = changed
     for key in path[:-1]:
         at = at[key]

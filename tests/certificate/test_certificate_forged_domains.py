@@ -42,21 +42,6 @@ def wall(text, sign="as at beta_0"):
     return [{"form": text, "sign": sign, "vanishing": None}]
 
 
-WALLS = {
-    # beta > 1 or beta < 0, of which the flow of exp(w) from exp(3) reaches the first.
-    "of two parts": ("exp(w)", wall("beta*(beta - 1)")),
-    "in words": ("p**3 - m**3", wall("all")),
-    "in weights": ("p**3 - m**3", wall("m", "> 0")),
-}
-
-
-@pytest.mark.parametrize(("F", "walls"), WALLS.values(), ids=WALLS)
-def test_walls_are_linear_in_beta(F, walls):
-    record = record_once(F)
-    assert check(record).open == ()
-    assert_refused(replaced(record, (*DOMAIN, "walls"), walls))
-
-
 def test_a_smaller_domain_is_said_to_be_a_part():
     record = record_once("exp(w)", {"w": "0"})
     more = [*record["potential"]["pieces"][0]["domain"]["walls"], *wall("1000 - beta", "> 0")]

@@ -201,16 +201,6 @@ def test_what_vanishes_at_a_wall_is_what_is_said(output):
         assert_refused(record, "does not vanish at the wall")
 
 
-def test_a_curve_ends_where_its_gradient_does():
-    """Of p^3 - m^3 the curve is over -p_0/m_0 < z < 1."""
-    record = record_once("p**3 - m**3")
-    assert check(record).open == ()
-    curve = record["potential"]["pieces"][0]["curve"]
-    for interval in (["-oo", "1"], ["-p_0/m_0", "oo"], ["-p_0/m_0 - 1", "1"]):
-        curve["interval"] = interval
-        assert_refused(record)
-
-
 @functools.cache
 def along_a_curve(output, start):
     return certified_once(output, dict(start))
@@ -310,13 +300,6 @@ def test_weights_are_finite_by_their_rates(output, rates, finite):
     assert _are_finite(state, state.flow.X) == finite
 
 
-@pytest.mark.parametrize("ends", [["z - 1", "1"], ["-1", "z + 1"]])
-def test_ends_of_a_curve_are_constants(ends):
-    record = json.loads(along_a_curve("p**3 - m**3", ALPHA))
-    record["potential"]["pieces"][0]["curve"]["interval"] = ends
-    assert_refused(record, "an end, has a name")
-
-
 def test_infinity_is_no_name():
     """Ends of intervals are constants, or oo: which would be both."""
     text = along_a_curve("p**3 - m**3", (("p", "alpha"), ("m", "alpha")))
@@ -377,26 +360,6 @@ def test_a_domain_is_the_image_of_the_curve_on_which_a_root_runs():
             )
     square["potential"]["pieces"][0]["domain"]["walls"] = []  # Q is not where beta < -1/4
     assert_refused(square, "at both ends")
-
-
-def test_a_vector_has_one_output():
-    record = record_once("a*u", vectors=["u"])
-    assert check(record).open == ()
-    record["parameterization"]["outputs"] *= 2
-    assert_refused(record, "a vector stands alone")
-
-
-SAID = {
-    "a reason": (("hessian", "reason"), "there is none, and Q is convex"),
-    "a dimension": (("conserved", "lie_dimension"), 3),
-}
-
-
-@pytest.mark.parametrize(("path", "value"), SAID.values(), ids=SAID)
-def test_what_is_said_besides_is_exact(path, value):
-    record = json.loads(neuron())
-    record[path[0]][path[1]] = value
-    assert_refused(record)
 
 
 def test_laws_that_are_not_all_have_no_dimension_and_no_reason_of_their_own():
