@@ -166,16 +166,13 @@ class EntriesAt:
 
     def along(self, expression: Expr, known: Mapping[str, Real], most: int) -> list[Real]:
         """Return a function of v_i at the first entries."""
-        entries, v = self.dual.entries.entries, self.dual.entries.model.indexed
+        (i, n), v = (self.dual.entries.entries[x] for x in "in"), self.dual.entries.model.indexed
 
         def of(k: int, values: Mapping[str, Real]) -> dict[str, Real]:
-            own = {entries["i"]: values[f"{v}{k}"], entries["n"]: values[f"{v}{self.n}"]}
-            return {**values, **own}
+            return {**values, i: values[f"{v}{k}"], n: values[f"{v}{self.n}"]}
 
-        return [
-            replace(self, origin=of(k, self.origin)).number(expression, of(k, known))
-            for k in range(1, most + 1)
-        ]
+        at = ((k, replace(self, origin=of(k, self.origin))) for k in range(1, most + 1))
+        return [own.number(expression, of(k, known)) for k, own in at]
 
     def slopes(self, known: Mapping[str, Real]) -> list[Real]:
         """Return grad Q up to its linear part, in beta; nothing where Q is not in beta."""
