@@ -51,7 +51,7 @@ class Build(Program):
         jobs = joined(self.cluster) if self.cluster else self.jobs
         from derive.atlas.build import Plan, build
         from derive.atlas.decide import Limits
-        from numerics.experiments.scaffold import in_parallel
+        from numerics.experiments.settings import in_parallel
 
         limits = Limits(self.timeout, self.certificates)
         plan = Plan(self.size, self.seed, self.entries, limits)

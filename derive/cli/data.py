@@ -158,10 +158,10 @@ class Path(OfModel, Recorded):
         if self.figure is None:
             return answer
         enter("flows from three starts")
-        from numerics.figures.derived import SaddleDisplay
+        from numerics.figures.derived import plateaus
         from numerics.figures.display import arranged, save
 
-        save(arranged([SaddleDisplay.from_path(record)], ""), self.figure)
+        save(arranged([plateaus(record)]), self.figure)
         return answer.saying(f"{self.figure}")
 
 

@@ -15,8 +15,7 @@ from derive.cli.output import Narrator, check_picture, check_writable, deliver
 from derive.cli.running import YES, use_one_thread
 from derive.option import option
 from numerics.experiments import settings
-from numerics.experiments.scaffold import Stages
-from numerics.experiments.settings import Setting
+from numerics.experiments.settings import Setting, Stages
 
 
 @dataclass(frozen=True, kw_only=True)

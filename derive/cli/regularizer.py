@@ -25,47 +25,27 @@ Addition: TypeAlias = Callable[[Answer, "Derivation", Enter], Answer]
 """Adds to an answer what else was asked of the derivation."""
 
 
-def _by_crosscheck(d: Any, digits: int | None) -> Any:
-    """Check Q of outputs of given number; a vector model is checked in components."""
+def _check(d: Any, digits: int | None) -> Any:
+    """Put a verdict to precise flows of the weights; None for one that they do not show."""
     from numerics.confirm.crosscheck import crosscheck
-    from numerics.confirm.steered import check_steered
+    from numerics.confirm.sizes import check_matrices, check_sizes, steer_matrices
+    from numerics.confirm.steered import check_reached, check_steered
 
-    steering = d.parameterization.geometry.steering
-    check = crosscheck if steering.is_gradient else check_steered
-    return check(d, digits=digits or 30) if d.verdict.value == "PROVED" else None
-
-
-def _reached(d: Any, digits: int | None) -> Any:
-    """See by short flows that the weights go everywhere."""
-    from numerics.confirm.steered import check_reached
-
-    return check_reached(d) if d.verdict.value == "REFUTED" else None
-
-
-def _at_sizes(d: Any, digits: int | None) -> Any:
-    """Check Q of every n at some n."""
-    from numerics.confirm.sizes import check_sizes
-
-    return check_sizes(d.dual, d.potential, digits or 20) if d.verdict.value == "PROVED" else None
+    match type(d).__name__, d.verdict.value:
+        case "Derivation", "PROVED":
+            gradient = d.parameterization.geometry.steering.is_gradient
+            return (crosscheck if gradient else check_steered)(d, digits=digits or 30)
+        case "EntrywiseDerivation", "PROVED":
+            return check_sizes(d.dual, d.potential, digits or 20)
+        case "MatrixDerivation", "PROVED":
+            return check_matrices(d.parameterization, d.entry, digits or 20)
+        case "MatrixDerivation", "REFUTED":
+            return steer_matrices(d.orbit)
+        case "PushedDerivation", "REFUTED":
+            return check_reached(d)
+    return None
 
 
-def _with_matrices(d: Any, digits: int | None) -> Any:
-    """Check Q of matrices of open size at some sizes, or see by steering that there is none."""
-    from numerics.confirm.sizes import check_matrices, steer_matrices
-
-    if d.verdict.value == "REFUTED":
-        return steer_matrices(d.orbit)
-    proved = d.verdict.value == "PROVED"
-    return check_matrices(d.parameterization, d.entry, digits or 20) if proved else None
-
-
-CHECKS = {
-    "Derivation": _by_crosscheck,
-    "EntrywiseDerivation": _at_sizes,
-    "PushedDerivation": _reached,
-    "MatrixDerivation": _with_matrices,
-}
-"""What puts the verdict of a record to flows of the weights; None of one that they do not show."""
 CODE = ("jax", "torch", "numpy", "js", "rocq")
 """The forms that are programs."""
 
@@ -144,7 +124,7 @@ class Regularizer(Steepest, OfModel, Command):
         """Add the cross-check of Q to the text, or to the record and beside it."""
         enter("flow in the weights")
         try:
-            check = CHECKS[type(derivation).__name__](derivation, self.digits)
+            check = _check(derivation, self.digits)
         except DeriveError as error:
             return answer.failing(f"derive: --check: could not be done: {error}")
         if check is None:

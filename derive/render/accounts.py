@@ -12,14 +12,12 @@ from sympy import Symbol
 from derive.comparison import SCALE
 from derive.folder import read_table
 from derive.language import parse_expression
-from derive.limits.limit import Point
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
 from derive.render.derivation import setting
 from derive.render.document import Document, Kind, Part
-from derive.render.limits import parts_of_growing, parts_of_limits
-from derive.render.sections import entries, norms_of
+from derive.render.sections import entries, norms_of, parts_of_growing, parts_of_limits
 from derive.statement import (
     Equations,
     Ground,
@@ -179,13 +177,12 @@ ABREAST, COLUMN = 60, 14
 def _beside(columns: Sequence[Column]) -> Table:
     points = dict.fromkeys(x.point for m in columns if m.regimes for x in m.regimes.limits)
     rows = [(says, *map(cell, columns)) for says, cell in BESIDE.items()]
-    rows += ((point, *(_regime_at(m, point) for m in columns)) for point in points)
+    for point in points:
+        limits = (m.regimes.limits if m.regimes else () for m in columns)
+        rows.append(
+            (point, *(next((x.regime for x in found if x.point == point), "-") for found in limits))
+        )
     return Table(("", *(m.label for m in columns)), tuple(rows))
-
-
-def _regime_at(m: Column, point: Point) -> str:
-    limits = () if m.regimes is None else m.regimes.limits
-    return next((x.regime for x in limits if x.point == point), "-")
 
 
 def _warp_beside(m: Column) -> object:
@@ -193,12 +190,6 @@ def _warp_beside(m: Column) -> object:
     if warping.verdict is not Verdict.PROVED:
         return "none" if warping.verdict is Verdict.REFUTED else "not known"
     return "not needed" if g == 1 else "an integral" if g is None else g
-
-
-def _drift_beside(m: Column) -> str:
-    if m.step is None or not (m.step.of_laws or m.step.of_dual):
-        return "-"  # then REFUTED says that there is no Q
-    return DRIFTS[m.step.verdict]
 
 
 def _kernel_beside(m: Column) -> Iterator[object]:
@@ -216,7 +207,10 @@ BESIDE: Mapping[str, Callable[[Column], object]] = {
     "form of Q": lambda m: m.derivation.potential.kind or "-",
     "warp `g`": _warp_beside,
     "horizon of `Q`": lambda m: m.margins.shape.norm or m.margins.horizon or "not known",
-    "drift in a step": _drift_beside,
+    # where there are none of these, REFUTED says that there is no Q
+    "drift in a step": lambda m: (
+        DRIFTS[m.step.verdict] if m.step and (m.step.of_laws or m.step.of_dual) else "-"
+    ),
 }
 """The rows of the table of models beside one another, before the limits of Q."""
 OF_EACH: Mapping[str, Callable[[Column], Iterable[object]]] = {

@@ -18,21 +18,24 @@ from derive.outcome import HEADLINES
 from derive.render.accounts import proofs
 from derive.render.document import Document, Part
 from derive.statement import Equations, Statement, Text, each, note, tell
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Finding, Verdict
 
-NAMED = {"1": "i", "2": "j", "3": "k"}
+NAMED = str.maketrans("123", "ijk")
 """The three outputs that stand for all."""
 
 
 def tell_entrywise(d: EntrywiseDerivation) -> Document:
     """Return what is said of a map of open size."""
+    hessian = _finding(d.hessian.finding) if d.verdict is Verdict.PROVED else ()
+    named = () if d.y is None else (Equations((("g", d.warping.g), ("y_i", d.y))),)
+    warp = (*_finding(d.finding), *named)
     parts = (
         Part(tell(_headline(d), n=Text(d.parameterization.size))),
         Part("Parameterization `beta = F(w)`, for every `n`", _map(d)),
         Part(*_laws(d)),
         Part("Tangent kernel `K = J J^T`, for `i != j`", (Equations(d.kernel),)),
-        Part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", _hessian(d), verdict=d.hessian.verdict),
-        Part("Warp `g` with `g rho` a Hessian map?", _warp(d), verdict=d.verdict),
+        Part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", hessian, verdict=d.hessian.verdict),
+        Part("Warp `g` with `g rho` a Hessian map?", warp, verdict=d.verdict),
         Part("Implicit regularizer `Q`", _regularizer(d), verdict=d.verdict),
         Part("Proved in generic entries, with sums as symbols", _evidence(d), kind="proof"),
     )
@@ -76,29 +79,14 @@ def _laws(d: EntrywiseDerivation) -> tuple[str, tuple[object, ...]]:
     )
 
 
-def _hessian(d: EntrywiseDerivation) -> Iterator[object]:
-    if d.verdict is Verdict.PROVED:
-        yield from _finding(d.hessian.finding)
-
-
-def _warp(d: EntrywiseDerivation) -> Iterator[object]:
-    yield from _finding(d.finding)
-    if d.y is not None:
-        yield Equations((("g", d.warping.g), ("y_i", d.y)))
-
-
 def _finding(finding: Finding) -> Iterator[object]:
+    """Yield a finding, and identities of outputs 1, 2, 3 that fail as ones of i, j, k."""
     yield finding
-    yield from (_lettered(e) for e in finding.evidence if not e.holds)
-
-
-def _lettered(identity: Identity) -> Identity:
-    """Return an identity of outputs 1, 2, 3 as one of i, j, k."""
-
-    def letters(m: re.Match[str]) -> str:
-        return f"{m[1]}_" + "".join(NAMED[x] for x in m[2])
-
-    return replace(identity, claim=re.sub(r"\b([FKHX])([123]+)\b", letters, identity.claim))
+    for e in (e for e in finding.evidence if not e.holds):
+        lettered = re.sub(
+            r"\b([FKHX])([123]+)\b", lambda m: f"{m[1]}_{m[2].translate(NAMED)}", e.claim
+        )
+        yield replace(e, claim=lettered)
 
 
 def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
@@ -157,21 +145,17 @@ def tell_matrices(d: MatrixDerivation) -> Document:
 
 
 def _head_of_matrices(d: MatrixDerivation) -> str:
+    """Return the headline, with the sizes from which on there is no Q."""
+    head, given = HEADLINES[d.verdict], d.parameterization.given
     if d.verdict is Verdict.PROVED:
-        of = "for these" if d.parameterization.given else "of every size, for such"
-        return f"{HEADLINES[d.verdict]}, {of} measurements; `Q` is below."
-    if d.verdict is Verdict.REFUTED:
-        given = "No: no `Q` for these measurements."
-        return given if d.parameterization.given else f"{HEADLINES[d.verdict]}{_sizes(d)}."
-    return f"{HEADLINES[d.verdict]}."
-
-
-def _sizes(d: MatrixDerivation) -> str:
-    """Return from which sizes on there is no Q."""
-    block = d.fixed or d.orbit
+        of = "for these" if given else "of every size, for such"
+        return f"{head}, {of} measurements; `Q` is below."
+    if d.verdict is Verdict.REFUTED and given:
+        return "No: no `Q` for these measurements."
+    block = (d.fixed or d.orbit) if d.verdict is Verdict.REFUTED else None
     least = zip(d.parameterization.size, block.size if block else (), strict=False)
     open_ = dict.fromkeys(f"`{x} >= {k}`" for x, k in least if not x.isdigit())
-    return f", for every {', '.join(open_)}" if open_ else ""
+    return f"{head}, for every {', '.join(open_)}." if open_ else f"{head}."
 
 
 def _map_of_matrices(d: MatrixDerivation) -> Iterator[object]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from itertools import combinations_with_replacement
-from typing import TypeAlias
+from operator import eq
+from typing import TYPE_CHECKING, TypeAlias
 
 from sympy import Expr, Integral, Symbol
 from sympy.core.function import AppliedUndef
@@ -16,6 +17,7 @@ from derive.exact.linear.families import LogFunction
 from derive.joint import law_in_logarithms
 from derive.language import to_text
 from derive.language.tree import Name
+from derive.limits.growing_beta import REASON
 from derive.model.direction import Direction
 from derive.model.labels import pair, predictor
 from derive.model.notation import Notation
@@ -23,6 +25,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Piece, Root, said_of, trimmed
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
+from derive.render.document import Part
 from derive.statement import (
     Equations,
     OnPage,
@@ -37,6 +40,12 @@ from derive.statement import (
 )
 from derive.verdict import Verdict
 from derive.weights.hessian import Dependence
+
+if TYPE_CHECKING:
+    from derive.limits.find import Regimes
+    from derive.limits.limit import Limit
+    from derive.limits.random_width import RandomWidth
+
 
 Row: TypeAlias = tuple[object, object]
 
@@ -352,3 +361,40 @@ def norms_of(direction: Direction | None) -> dict[str, str]:
     if isinstance(start, Name) and start.name.startswith(f"{direction.norm}_0"):
         names[start.name] = direction.start_vector
     return dict(sorted(names.items(), key=lambda pair: -len(pair[0])))
+
+
+def parts_of_limits(r: Regimes | RandomWidth) -> Iterator[Part]:
+    """Yield where each limit is taken and what it is, and what proves that."""
+    for limit in r.limits:
+        claims = (s for s in r.statements if s.about == limit.point.text)
+        yield Part(tell("Limit `{at}`", at=limit.point), claims, verdict=limit.finding.verdict)
+        if limit.potential is not None and limit.unit is not None:
+            expansion = OnPage((*limit.finding.evidence, *_slopes(limit)))
+            yield Part("", (note("{why}", why=limit.finding), expansion), kind="proof")
+
+
+def _slopes(limit: Limit) -> Iterator[object]:
+    """Yield what the slopes of Q/N tend to on each side, whose integral is its limit."""
+    if limit.potential is None or limit.potential.Q is None or limit.potential.curve is not None:
+        return
+    above, below = limit.potential.gradient, limit.slopes_below
+    alike = all(map(eq, map(str, above), map(str, below))) and len(above) == len(below)
+    for sign, slopes in (("", above),) if alike else ((" > 0", above), (" < 0", below)):
+        pairs = zip(limit.coordinates, slopes, strict=False)
+        rows = tuple((tell("`(dQ/d{x})/N`", x=x), g) for x, g in pairs if g is not None)
+        if rows:
+            yield note("for fixed {at} one has", at=each(f"`{{0}}{sign}`", zip(limit.coordinates)))
+            yield Equations(rows, "->")
+    yield note("so `Q/N` tends to the integral of this")
+
+
+def parts_of_growing(r: Regimes) -> Iterator[Part]:
+    """Yield limits at beta that grow, and what proves them."""
+    for found in r.growing:
+        b, x = found.beta
+        heading = tell("Limit `{at}` at `{b} = N {x}`", at=found.point, b=b, x=x)
+        yield Part(heading, (found.statement,), verdict=Verdict.PROVED)
+        slope = tell("`dQ/d{b}`", b=b)
+        curve = Equations(((b, found.curve.beta), (slope, found.gradient)))
+        tends = Equations(((tell("`(dQ/d{b})/N`", b=b), found.slope),), "->")
+        yield Part("", (note("along the flow"), curve, note(REASON), tends), kind="proof")

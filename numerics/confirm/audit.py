@@ -95,8 +95,7 @@ class _Audit:
 
     def fields(self, w: Array) -> Array:
         """Return the gradients of F in the rates of the weights (..., d, p, n)."""
-        found: Array = self.dF(w) * self.rates(w)[..., None, :, :]
-        return found
+        return np.asarray(self.dF(w) * self.rates(w)[..., None, :, :])
 
     def record(self, every: int = 1) -> AuditedRun:
         """Return all that is found."""
@@ -196,8 +195,7 @@ class _Audit:
 
     def off_rows(self, x: Array) -> Array:
         """Return what is beside the row space of X."""
-        found: Array = x - self.X.T @ np.linalg.lstsq(self.X.T, x, rcond=None)[0]
-        return found
+        return np.asarray(x - self.X.T @ np.linalg.lstsq(self.X.T, x, rcond=None)[0])
 
     def spread(self, J: Array) -> Array:
         """Return the fields of all features as columns over all weights (p n, features)."""
@@ -226,8 +224,9 @@ class _Audit:
             rest = self.flat(self.psi(at)) - y
             parts = [(self.c(at) - c).ravel(), rest if X is None else rest - X.T @ nu]
             parts += [] if X is None else [X @ self.flat(self.F(at)) - fit]
-            found: Array = np.nan_to_num(np.concatenate(parts), nan=HUGE, posinf=HUGE, neginf=-HUGE)
-            return found
+            return np.asarray(
+                np.nan_to_num(np.concatenate(parts), nan=HUGE, posinf=HUGE, neginf=-HUGE)
+            )
 
         def slopes(x: Array) -> Array:
             at = x[: w.size].reshape(w.shape)

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
+from typing import TypeAlias
 
 import mpmath
 import numpy as np
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
+from sympy.utilities.lambdify import implemented_function
 
 from derive.components import in_components
 from derive.copying import Copies
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError, check_kind
-from derive.language.budget import DEFAULT
+from derive.language import parse_expression, to_sympy
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece, follows_flow
+from derive.potential.piece import Curve, Piece, follows_flow
 from derive.records import Potential
-from numerics.confirm.along_weight import path_agreement
 from numerics.confirm.attempts import Attempt, attempts
 from numerics.confirm.regression_problem import (
+    ANY_SIZE,
     COPIES,
     SLACK,
     Copy,
@@ -37,16 +39,25 @@ from numerics.confirm.regression_problem import (
     draw_starts,
     first_sound,
     least,
+    smooth,
     stationarity,
     table,
 )
 from numerics.evaluate.lowering import check_clock, fixed_starts, joint, refuse_integrals, unchecked
-from numerics.evaluate.numbers import Listed, Real, exact, rational, read_matrix, read_number
+from numerics.evaluate.numbers import (
+    Listed,
+    Real,
+    evaluated,
+    exact,
+    rational,
+    read_matrix,
+    read_number,
+)
 from numerics.evaluate.start import broken_signs, specialize, with_pi
 from numerics.integrator.builder import compile_kernel
 from numerics.integrator.gradient_flow import Flow
 from numerics.integrator.jets import Program, bits_of
-from numerics.interpolants.polish import Gradient, polished_interpolant
+from numerics.interpolants.interpolant import Gradient, polished_interpolant
 
 _COMPARED = {
     "interpolation": "limit of the flow = interpolant of Q",
@@ -238,10 +249,6 @@ class CrossCheck(Listed):
 
 GUARD = 6
 """Digits that the flow is run to beyond those asked for."""
-# Laws were derived from F, which was read within limits of its own.
-ANY_SIZE = replace(
-    DEFAULT, degree=10**6, exponent=10**4, nodes=10**6, terms=10**12, digits=1000, bits=10**5
-)
 
 
 def crosscheck(
@@ -361,24 +368,9 @@ def _copies_for(X: Iterable[object] | None) -> int:
     return COPIES if X is None else len(read_matrix(X)[0])
 
 
-def smooth(f: Expr) -> Expr:
-    """Return a function with sqrt(a^2) for |a|, and log(a^2)/2 for log |a|."""
-    # of a product, whose modulus SymPy takes apart
-    squared = f.replace(
-        lambda e: isinstance(e, sympy.log) and not e.args[0].is_Add and e.has(sympy.Abs),
-        lambda e: (
-            sympy.log(sympy.Pow(e.args[0].replace(sympy.Abs, lambda a: a), 2, evaluate=False)) / 2
-        ),
-    )
-    return squared.replace(
-        sympy.Abs, lambda a: sympy.Pow(sympy.Pow(a, 2), sympy.S.Half, evaluate=False)
-    )
-
-
 def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
     """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
-    laws = problem.model.spread(subject.laws)
-    end = problem.flow(digits + GUARD, conserved=laws)
+    end = problem.flow(digits + GUARD, conserved=problem.model.spread(subject.laws))
     check = _compare(subject, problem, end, digits, digits)
     return check if check.passed else _compare(subject, problem, end, digits, 2 * digits)
 
@@ -431,3 +423,68 @@ def _compare(
         time=end.time,
         broken=tuple(dict.fromkeys(broken)),
     )
+
+
+Values: TypeAlias = Mapping[str, Real]
+
+
+def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | None:
+    """Return the digits to which forms in a weight give beta, dQ/dbeta and Q where a flow ends.
+
+    There both are known from an ODE in the weights, which knows no formula of Q. None where no
+    form is in a weight.
+    """
+    p, found = potential.parameterization, list[float]()
+    _, form = unchecked(potential, copy.start, digits)
+    with mpmath.workdps(digits):
+        gradient, limit = form.gradient(copy.limit), copy.limit
+        known = form.value(limit) - form.value(list(map(rational, form.beta0)))
+        for (i, *_), piece in zip(p.blocks, potential.pieces, strict=True):
+            path = piece.curve
+            if path is None or not path.weight:
+                continue
+            values = {name: rational(x) for name, x in copy.start.items()}
+            (beta,), (slope,) = piece.betas, piece.gradient
+            values |= {s.name: evaluated(e, values) for s, e in piece.constants}
+            begin, end = (on_curve(path, w) for w in (copy.begin, copy.end))
+            slope, value = (with_roots(e, path, begin | values) for e in (slope, piece.value))
+            there = {**values, **end, beta.name: limit[i]}
+            shown = evaluated(path.beta, there), evaluated(slope, there)
+            found += [
+                digits_of(x - y, y) for x, y in zip(shown, (limit[i], gradient[i]), strict=True)
+            ]
+            if len(potential.pieces) == 1:
+                whole, here = value.xreplace({beta: path.beta}), {**values, **begin}
+                rise = evaluated(whole, there) - evaluated(whole, here)
+                found.append(digits_of(rise - known, gradient[i] * limit[i]))
+    return min(found, default=None)
+
+
+def on_curve(path: Curve, weights: Values) -> dict[str, Real]:
+    """Return t, and the roots above it, at a point of the flow."""
+    roots = {A.name: weights[w] for w, A, _ in path.roots}
+    own = to_sympy(parse_expression(path.weight), {w: sympy.Symbol(w) for w in weights})
+    return {path.parameter.name: evaluated(own, weights), **roots}
+
+
+def with_roots(expression: Expr, path: Curve, values: Values) -> Expr:
+    """Return an expression in which A(x) is found in numbers, as a root from its start."""
+    for _, A, zero in path.roots:
+
+        def root(t: Real, A: Symbol = A, zero: Expr = zero) -> Real:
+            at = {**values, path.parameter.name: t}
+            return _root(lambda x: evaluated(zero, {**at, A.name: x}), values[A.name], A)
+
+        found = implemented_function(A.name, root)
+        expression = expression.replace(sympy.Function(A.name, real=True), found)
+    return expression
+
+
+def _root(f: Callable[[Real], Real], guess: Real, A: Symbol) -> Real:
+    """Return the root of an increasing function of A, between bounds that leave a guess."""
+    low, high, step = guess, guess, mpmath.mpf(1)
+    while f(low) > 0:
+        low, step = (low / 4 if A.is_positive else low - step), 2 * step
+    while f(high) < 0:
+        high, step = high + step, 2 * step
+    return low if low == high else mpmath.findroot(f, (low, high), solver="anderson")

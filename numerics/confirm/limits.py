@@ -42,8 +42,7 @@ from numerics.evaluate.numbers import (
     rational,
 )
 from numerics.evaluate.start import specialize
-from numerics.interpolants.interpolant import interpolate
-from numerics.interpolants.least_l1 import least_l1
+from numerics.interpolants.interpolant import interpolate, least_l1
 
 _SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
 """The two distances from the limit; from infinity, their inverses."""

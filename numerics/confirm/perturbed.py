@@ -156,8 +156,9 @@ def _flowed(case: Case, found: Perturbation, terms: Terms, digits: int) -> Pertu
         case.problem.model, case.data, replace(terms, along=(*along, Name(kappa.name))), digits
     )
     plain = flow(case.problem.model, *case.data, digits).limit
-    wanted = _predicted(case, end.along[-1], digits) if case.start else None
-    limit = None if wanted is None else distance(end.limit, wanted, digits)
+    limit = None
+    if case.start:
+        limit = distance(end.limit, _predicted(case, end.along[-1], digits), digits)
     laws, dual = _drifted(case, end.weights, end.along, digits)
     beside = distance(end.limit, plain, digits)
     damped = _damped(case, found, terms, digits) if terms.mass else None

@@ -31,13 +31,15 @@ from derive.perturbed.drift import Drift
 from derive.perturbed.find import perturb
 from derive.perturbed.followed import followed_in_plane
 from derive.perturbed.record import Perturbation
-from numerics.confirm.crosscheck import ANY_SIZE, in_numbers, smooth
+from numerics.confirm.crosscheck import in_numbers
 from numerics.confirm.regression_problem import (
+    ANY_SIZE,
     COPIES,
     RegressionProblem,
     complete_problem,
     digits_of,
     draw_starts,
+    smooth,
 )
 from numerics.evaluate.lowering import fixed_starts
 from numerics.evaluate.numbers import Array, Real, compiled, rational, read_number
@@ -314,8 +316,7 @@ class Coordinates:
         if self.P is None:
             return v
         n = len(w)
-        found: Array = np.einsum("ij...,j...->i...", self.P(w).reshape(n, n, -1), v)
-        return found
+        return np.asarray(np.einsum("ij...,j...->i...", self.P(w).reshape(n, n, -1), v))
 
     def decayed(self, w: Array) -> Array:
         """Return the components of w."""
@@ -323,8 +324,7 @@ class Coordinates:
             return w
         n = len(w)
         P = np.moveaxis(self.P(w).reshape(n, n, -1), -1, 0)
-        found: Array = np.linalg.solve(P, w.T[..., None])[..., 0].T
-        return found
+        return np.asarray(np.linalg.solve(P, w.T[..., None])[..., 0].T)
 
     def moved(self, w: Array, step: Array) -> Array:
         """Return the weights after a step in the coordinates, by Newton's method."""
@@ -340,8 +340,7 @@ def _moved(forms: Sequence[Expr], weights: Sequence[str], begin: Array, w: Array
     """Return by how much functions, or integrals over the one weight, differ from the start."""
     quantity = _function([sympy.S.Zero if isinstance(f, Integral) else f for f in forms], weights)
     integrals = np.array([_integral(f, weights, begin, w) for f in forms])
-    found: Array = quantity(w) - quantity(begin) + integrals
-    return found
+    return np.asarray(quantity(w) - quantity(begin) + integrals)
 
 
 def _integral(f: Expr, weights: Sequence[str], begin: Array, w: Array) -> Array:
@@ -351,8 +350,7 @@ def _integral(f: Expr, weights: Sequence[str], begin: Array, w: Array) -> Array:
     slope, (points, parts) = _function([f.function], weights), np.polynomial.legendre.leggauss(20)
     half = (w - begin) / 2
     rows = (c * slope(begin + (1 + t) * half)[0] for t, c in zip(points, parts, strict=True))
-    found: Array = half[0] * sum(rows)
-    return found
+    return np.asarray(half[0] * sum(rows))
 
 
 def _compared(name: str, moved: Array, drift: Array) -> PathMean:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import mul
 from typing import Any, TypeAlias, TypeVar
 
 import mpmath
 import numpy as np
+import sympy
 from mpmath import mpf
+from sympy import Expr
 
 from derive.copying import Copies
 from derive.errors import DegenerateStart, DeriveError, InputError, NumericalError
 from derive.exact.balls import Unbounded
+from derive.language.budget import DEFAULT
 from derive.model.parameterization import Parameterization
 from derive.perturbed.order import DataOrder
 from derive.records import Potential
@@ -168,6 +171,26 @@ class RegressionProblem:
         rows = ", ".join(f"[{', '.join(map(str, row))}]" for row in self.X)
         starts = ", ".join(f"{name} = {value}" for name, value in self.origin)
         return f"X = [{rows}], y = [{', '.join(map(str, self.y))}] from {starts}{copies}"
+
+
+# Laws were derived from F, which was read within limits of its own.
+ANY_SIZE = replace(
+    DEFAULT, degree=10**6, exponent=10**4, nodes=10**6, terms=10**12, digits=1000, bits=10**5
+)
+
+
+def smooth(f: Expr) -> Expr:
+    """Return a function with sqrt(a^2) for |a|, and log(a^2)/2 for log |a|."""
+    # of a product, whose modulus SymPy takes apart
+    squared = f.replace(
+        lambda e: isinstance(e, sympy.log) and not e.args[0].is_Add and e.has(sympy.Abs),
+        lambda e: (
+            sympy.log(sympy.Pow(e.args[0].replace(sympy.Abs, lambda a: a), 2, evaluate=False)) / 2
+        ),
+    )
+    return squared.replace(
+        sympy.Abs, lambda a: sympy.Pow(sympy.Pow(a, 2), sympy.S.Half, evaluate=False)
+    )
 
 
 def reweighted(

@@ -50,12 +50,11 @@ from numerics.confirm.regression_problem import (
     reweighted,
     stationarity,
 )
-from numerics.evaluate.numbers import Real, compiled, rational
+from numerics.evaluate.numbers import Real, evaluated, rational
 from numerics.evaluate.start import bound_at, outputs_at
 from numerics.integrator.gradient_flow import Flow
 
 SIZES = (2, 3, 5)
-EMPTY: Mapping[str, Real] = {}
 CONSTANT = Fraction(3, 2)
 """What the first constant of F is in the check; each is greater by 1/3 than the last."""
 
@@ -154,15 +153,8 @@ class EntriesAt:
 
     def number(self, expression: Expr, known: Mapping[str, Real]) -> Real:
         """Return the value of an expression; integrals without ends run from the start."""
-        whole, values = self.potential.notation.at_size(expression, self.n), dict(known)
-        for integral in whole.atoms(sympy.Integral):
-            (ends,), name = integral.limits, f"I{len(values)}"
-            values[name] = mpmath.quad(
-                lambda t, f=integral.function, x=ends[0].name: _value(f, {**known, x: t}),
-                [self.origin[ends[0].name], _value(ends[-1], known)],
-            )
-            whole = whole.xreplace({integral: sympy.Symbol(name)})
-        return _value(whole, values)
+        whole = self.potential.notation.at_size(expression, self.n)
+        return evaluated(whole, known, self.origin)
 
     def along(self, expression: Expr, known: Mapping[str, Real], most: int) -> list[Real]:
         """Return a function of v_i at the first entries."""
@@ -185,13 +177,6 @@ class EntriesAt:
         said = any(left == at.last for left, _ in self.potential.rows)
         affine = self.dual.leaves_out and (said or not self.dual.entries.model.left_out)
         return [x - found[-1] * affine for x in found[: self.outputs]]
-
-
-def _value(expression: Expr, known: Mapping[str, Real] = EMPTY) -> Real:
-    """Return the value of an expression without sums, as SymPy's numbers are."""
-    names = tuple(sorted({x.name for x in expression.free_symbols}))
-    (value,) = compiled([expression], names, "mpmath")(*(known[x] for x in names))
-    return mpmath.mpmathify(value)
 
 
 def _difference(left: list[Real], right: list[Real]) -> list[Real]:
@@ -275,7 +260,7 @@ def _slope(entry: Derivation) -> Slope | None:
 def _slope_at(slope: Slope, b: Real, start: Iterable[Real]) -> Real:
     """Return dq/db at b, from lengths at the start."""
     gradient, names = slope
-    return _value(gradient, dict(zip(names, (b, *start), strict=True)))
+    return evaluated(gradient, dict(zip(names, (b, *start), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -352,7 +337,7 @@ class AtSize:
     def parts(self, row: Sequence[Real]) -> list[list[Real]]:
         """Return the part of a row in each eigenspace of the quadratic form."""
         r = self.size[2]
-        spaces = ([[_value(x) for x in v] for v in vectors] for _, vectors in self.eigenspaces)
+        spaces = ([[evaluated(x) for x in v] for v in vectors] for _, vectors in self.eigenspaces)
         return [[mpmath.fdot(e, row[j::r]) for e in own for j in range(r)] for own in spaces]
 
     def compare(
@@ -363,7 +348,7 @@ class AtSize:
             X, left, right = self.found(rng) if self.model.given else self.drawn(rng)
             bases = {x: left if x in self.model.lefts else right for x in self.model.names}
             end, other = self.limits(X, self.start(rng), rng, digits)
-            mus = [_value(mu) for mu, _ in self.eigenspaces]
+            mus = [evaluated(mu) for mu, _ in self.eigenspaces]
             pairs = zip(*(self.rows_of(w, bases) for w in (end.start, end.weights)), strict=True)
             rows = [Row(mus, *map(self.parts, pair)) for pair in pairs]
             slopes = slope and [row.slope(slope) for row in rows]
@@ -453,7 +438,9 @@ class AlignedAt(AtSize):
             left, right = _precise(bases[0]), _precise(bases[-1])
             beta = mpmath.matrix([list(end.limit[i * m : (i + 1) * m]) for i in range(n)])
             b = [(left.T * beta * right)[k, k] for k in range(count)]
-            slopes = slope and [_slope_at(slope, x, [_value(c)]) for x, c in zip(b, d, strict=True)]
+            slopes = slope and [
+                _slope_at(slope, x, [evaluated(c)]) for x, c in zip(b, d, strict=True)
+            ]
             own = {"beta = O diag(b) H^T": distance(beta, _diagonal(left, right, b), digits)}
             return own | _steered((end, other), (X, left, right), slopes)
 

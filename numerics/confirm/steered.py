@@ -120,11 +120,6 @@ class _Run:
         pushed = [*builder.pulled, *builder.steering]
         return builder.tape([phi(builder, x, j) for j, x in enumerate(pushed)])
 
-    def _phi(self, builder: Builder, x: Register, j: int) -> Register:
-        """Write sign(x) |x|^s for an x of the sign that it starts with."""
-        size = builder.linear([(x, Fraction(self.signs[j]))])
-        return builder.linear([(builder.power(size, self.s), Fraction(self.signs[j]))])
-
     def _signs(self, w: Sequence[Real]) -> list[int]:
         """Return the signs of J^T l and l."""
         found = self.slopes.at([*w[: self.sizes[0]], *[Fraction(0)] * self.sizes[1]])
@@ -136,7 +131,12 @@ class _Run:
 
     def compared(self, potential: Potential, laws: Sequence[Tree], digits: int) -> Check:
         """Return the digits to which grad Q is T, up to a unit, and the laws are kept."""
-        field, start = self._tape(self._phi), [*self.origin, *[Fraction(0)] * self.sizes[1]]
+
+        def phi(builder: Builder, x: Register, j: int) -> Register:
+            size = builder.linear([(x, Fraction(self.signs[j]))])  # x keeps its sign
+            return builder.linear([(builder.power(size, self.s), Fraction(self.signs[j]))])
+
+        field, start = self._tape(phi), [*self.origin, *[Fraction(0)] * self.sizes[1]]
         speeds = Program(field, bits_of(IN_STEPS)).at(start)[: self.sizes[0]]
         rates = (
             abs(v) / (abs(w) or 1)

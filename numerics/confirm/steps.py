@@ -64,8 +64,7 @@ class Steps:
         """Return A of steps (K, p n, m)."""
         dF = self.maps[0](self.log[ks])
         rows = self.X.reshape(len(self.X), dF.shape[1], -1)
-        found: Array = np.einsum("kdpn,idn->kpni", dF, rows).reshape(len(ks), -1, len(rows))
-        return found
+        return np.asarray(np.einsum("kdpn,idn->kpni", dF, rows).reshape(len(ks), -1, len(rows)))
 
     def chunks(self, ks: Array) -> Iterator[Array]:
         """Split steps so that the gradients of a part fit in memory."""
@@ -81,7 +80,12 @@ class Steps:
         shares, multipliers, ranks = [], [], []
         for ks in self.chunks(self.live):
             move, w = self.moves[ks], self.log[ks]
-            inside = _inside(self.maps[0](w), move.reshape(w.shape)).reshape(move.shape)
+            dF = self.maps[0](w)  # the part of a step along the gradients of F, copy by copy
+            K, d, p, n = dF.shape
+            columns = dF.transpose(0, 3, 2, 1).reshape(K * n, p, d)
+            by_copy = move.reshape(w.shape).transpose(0, 2, 1).reshape(K * n, p)
+            along = _along(_factors(columns)[0], by_copy).reshape(K, n, p)
+            inside = along.transpose(0, 2, 1).reshape(move.shape)
             basis, inverse = _factors(self.gradients(ks))
             rest = move - _along(basis, move)
             with quiet():
@@ -171,8 +175,7 @@ class Steps:
     def spread(self, count: int) -> Array:
         """Return so many live steps, from the first to the last."""
         at = np.linspace(0, len(self.live) - 1, min(count, len(self.live)))
-        found: Array = self.live[at.astype(int)]
-        return found
+        return np.asarray(self.live[at.astype(int)])
 
     def values(self, kind: str, ks: Array) -> list[tuple[float, float]] | None:
         """Return the coefficients of what makes steps gradients on rows, if it does."""
@@ -242,8 +245,7 @@ class Steps:
 
 def _before(steps: Steps, ks: Array) -> Array:
     """Return the step before, 0 before the first."""
-    found: Array = np.where((ks > 0)[:, None], steps.moves[ks - 1], 0)[:, :, None]
-    return found
+    return np.asarray(np.where((ks > 0)[:, None], steps.moves[ks - 1], 0)[:, :, None])
 
 
 def _weights(steps: Steps, ks: Array) -> Array:
@@ -251,8 +253,7 @@ def _weights(steps: Steps, ks: Array) -> Array:
 
 
 def _gradients_before(steps: Steps, ks: Array) -> Array:
-    found: Array = np.where((ks > 0)[:, None, None], steps.gradients(np.maximum(ks - 1, 0)), 0)
-    return found
+    return np.asarray(np.where((ks > 0)[:, None, None], steps.gradients(np.maximum(ks - 1, 0)), 0))
 
 
 Columns: TypeAlias = Callable[[Steps, Array], Array]
@@ -271,8 +272,7 @@ SIGNS = {"decay": -1}
 
 
 def _norms(x: Array) -> Array:
-    found: Array = np.linalg.norm(x, axis=-1)
-    return found
+    return np.asarray(np.linalg.norm(x, axis=-1))
 
 
 def _quartiles(values: Array) -> tuple[float, float]:
@@ -289,19 +289,8 @@ def _factors(A: Array) -> tuple[Array, Array]:
 
 
 def _coordinates(basis: Array, x: Array) -> Array:
-    found: Array = np.einsum("kqr,kq->kr", basis, x)
-    return found
+    return np.asarray(np.einsum("kqr,kq->kr", basis, x))
 
 
 def _along(basis: Array, x: Array) -> Array:
-    found: Array = np.einsum("kqr,kr->kq", basis, _coordinates(basis, x))
-    return found
-
-
-def _inside(dF: Array, move: Array) -> Array:
-    """Return the part of a step along the gradients of F, copy by copy."""
-    K, d, p, n = dF.shape
-    columns = dF.transpose(0, 3, 2, 1).reshape(K * n, p, d)
-    by_copy = move.transpose(0, 2, 1).reshape(K * n, p)
-    found: Array = _along(_factors(columns)[0], by_copy).reshape(K, n, p).transpose(0, 2, 1)
-    return found
+    return np.asarray(np.einsum("kqr,kr->kq", basis, _coordinates(basis, x)))

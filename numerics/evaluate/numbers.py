@@ -133,6 +133,33 @@ _LIBRARIES: dict[str, dict[str, Callable[..., Any]]] = {
 """Those that libraries lack, or have elsewhere."""
 
 
+def evaluated(
+    expression: Expr,
+    values: Mapping[str, Real] | None = None,
+    origin: Mapping[str, Real] | None = None,
+) -> Real:
+    """Return an expression at numbers of mpmath, with its integrals by quadrature.
+
+    Those over a variable alone, or up to an end alone, run from its *origin*.
+    """
+    values, images = values or {}, dict[Expr, Expr]()
+    known = dict(values)
+    for integral in expression.atoms(sympy.Integral):
+        ((x, *ends),), f = integral.limits, integral.function
+        low = evaluated(ends[0], values) if ends[1:] else (origin or {})[x.name]
+        high = evaluated(ends[-1] if ends else x, values)
+
+        def height(u: Real, f: Expr = f, name: str = x.name) -> Real:
+            return evaluated(f, {**values, name: u})
+
+        images[integral] = sympy.Symbol(f"integral {len(images)}")
+        known[images[integral].name] = mpmath.quad(height, [low, high])
+    whole = expression.xreplace(images)
+    names = sorted({s.name for s in whole.free_symbols})
+    (value,) = compiled([whole], names, "mpmath")(*(known[name] for name in names))
+    return mpmath.mpmathify(value)
+
+
 _LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory
 
 

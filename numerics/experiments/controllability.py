@@ -13,8 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from derive.weights.orbit import lie_algebra, matrix
-from numerics.experiments.scaffold import Results, Stages, table
-from numerics.experiments.settings import ReachSetting
+from numerics.experiments.settings import ReachSetting, Results, Stages, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,6 @@ class Reach:
 class ReachResults(Results):
     """All draws."""
 
-    experiment: ClassVar[str] = "controllability"
     columns: ClassVar[tuple[str, ...]] = Reach.__match_args__
     listed = "draws"
 

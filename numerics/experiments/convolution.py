@@ -23,8 +23,7 @@ from derive.errors import InputError, NumericalError
 from derive.exact.balls import precise
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.numbers import Array
-from numerics.experiments.scaffold import Results, Stages, table
-from numerics.experiments.settings import ConvolutionSetting
+from numerics.experiments.settings import ConvolutionSetting, Results, Stages, table
 from numerics.margins.interval import BITS, MarginInterval
 from numerics.margins.kkt import kkt_point, shortest
 from numerics.margins.max_margin import NotSeparable, max_margin
@@ -55,7 +54,6 @@ class Limit:
 class ConvolutionResults(Results):
     """All starts; least: proved bounds of min |DFT beta|_1 with margins at least 1."""
 
-    experiment: ClassVar[str] = "convolution"
     columns: ClassVar[tuple[str, ...]] = Limit.__match_args__
     listed = "limits"
 

@@ -18,8 +18,7 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from numerics.evaluate.numbers import Array
-from numerics.experiments.scaffold import Results, Row, Stages, table
-from numerics.experiments.settings import MatrixSetting
+from numerics.experiments.settings import MatrixSetting, Results, Row, Stages, table
 from numerics.matrices.least_norm import least_nuclear, least_trace
 
 ABREAST = 6
@@ -66,7 +65,6 @@ class Reconstruction:
 class MatrixResults(Results):
     """What was found: the grid, both baselines at its m, and the comparison for several m."""
 
-    experiment: ClassVar[str] = "matrix-factorization"
     columns: ClassVar[tuple[str, ...]] = ("kind", "samples", *Descent.__match_args__)
 
     setting: MatrixSetting

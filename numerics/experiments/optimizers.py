@@ -20,9 +20,8 @@ from derive.language.reader import value_of
 from derive.optimizers.least_norm import Norm, read_norm
 from derive.optimizers.span import find_update
 from numerics.evaluate.numbers import Array
-from numerics.experiments.scaffold import Results, Stages, table
-from numerics.experiments.settings import OptimizerSetting
-from numerics.interpolants.least_l1 import least_l1
+from numerics.experiments.settings import OptimizerSetting, Results, Stages, table
+from numerics.interpolants.interpolant import least_l1
 from numerics.margins.interval import MarginInterval, dual_slope
 from numerics.margins.max_margin import max_margin
 
@@ -58,7 +57,6 @@ class End:
 class OptimizerResults(Results):
     """All ends."""
 
-    experiment: ClassVar[str] = "optimizers"
     columns: ClassVar[tuple[str, ...]] = End.__match_args__
     listed = "ends"
 

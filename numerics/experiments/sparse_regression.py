@@ -12,7 +12,6 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import ClassVar
 
 import numpy as np
 import scipy.integrate
@@ -24,10 +23,8 @@ from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.numbers import Array, compiled
-from numerics.experiments.scaffold import Results, Row, Stages, table
-from numerics.experiments.settings import SparseSetting
-from numerics.interpolants.interpolant import Solution, interpolate
-from numerics.interpolants.least_l1 import least_l1
+from numerics.experiments.settings import Results, Row, SparseSetting, Stages, table
+from numerics.interpolants.interpolant import Solution, interpolate, least_l1
 
 _SMALLEST, _LARGEST = -8.0, 2.0
 _RELATIVE, _ABSOLUTE = 1e-12, 1e-14
@@ -87,7 +84,6 @@ class Threshold:
 class SparseResults(Results):
     """What was found: the grid, trained points, thresholds and the errors of both baselines."""
 
-    experiment: ClassVar[str] = "sparse-regression"
     columns = ("kind", "samples", "alpha", "shape", "error", "l1_norm", "residual", "distance")
 
     setting: SparseSetting

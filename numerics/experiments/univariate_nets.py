@@ -17,8 +17,7 @@ from scipy.interpolate import PPoly
 
 from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation
-from numerics.experiments.scaffold import Results, Stages, table
-from numerics.experiments.settings import UnivariateSetting
+from numerics.experiments.settings import Results, Stages, UnivariateSetting, table
 from numerics.univariate.dual import Law
 from numerics.univariate.limit_function import (
     LimitFunction,
@@ -68,7 +67,6 @@ class UnivariateResults(Results):
         differences: sup |h - h of x**2| of limits, by kind and potential.
     """
 
-    experiment: ClassVar[str] = "univariate-nets"
     columns: ClassVar[tuple[str, ...]] = Errors.__match_args__
     listed = "errors"
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -352,99 +352,56 @@ SIZES = (4.0, 1e2, 1e6, 1e12)
 """How far out level sets of Q are shown, on the scale of beta_0 where that is above 1."""
 
 
-@dataclass(eq=False, kw_only=True)
-class HorizonDisplay(Display):
-    """Level sets of Q, scaled to pass through (1, 0), and the horizon to which they tend.
+def level_sets(m: Margins, start: Mapping[str, Any] | None = None, *, points: int = 181) -> Display:
+    """Show level sets of Q, scaled to pass through (1, 0), and the horizon to which they tend.
 
-    Attributes:
-        start: the numbers of the start symbols.
-        sizes: c, where on the first axis the level sets are.
-        levels: these, over c, as coordinates (n,).
-        horizon: the level set of the horizon, likewise.
+    Args:
+        m: what is known on separable data, of one output for two copies of F.
+        start: numbers for start symbols; those not given get simple ones.
+        points: of each level set.
+
+    Raises:
+        InputError: a name is no start symbol, or Q was not derived for such a start.
+        NumericalError: Q has no horizon in the plane, or a set does not close.
     """
+    plane, of = sympy.symbols("beta1 beta2"), m.derivation
+    if (horizon := m.horizon_in(plane)) is None:
+        raise NumericalError("Q has no horizon in the plane")
+    begin, q = at_plain_start(of.potential, start or {})
+    beta0, phi = np.array(q.beta0, float), compiled([at_start(horizon, begin)], [*map(str, plane)])
 
-    start: dict[str, Any]
-    sizes: Array
-    levels: tuple[tuple[Array, Array], ...]
-    horizon: tuple[Array, Array]
+    def total(c: float, beta: Array) -> Array:
+        each = c * beta[..., None] if of.of_coordinates else c * beta
+        value = np.asarray(q.bregman(each, beta0))
+        return np.asarray(value.sum(axis=-1) if of.of_coordinates else value)
 
-    @classmethod
-    def from_margins(
-        cls, m: Margins, start: Mapping[str, Any] | None = None, *, points: int = 181
-    ) -> Self:
-        """Evaluate Q and its horizon, of one output for two copies of F.
-
-        Args:
-            m: what is known on separable data.
-            start: numbers for start symbols; those not given get simple ones.
-            points: of each level set.
-
-        Raises:
-            InputError: a name is no start symbol, or Q was not derived for such a start.
-            NumericalError: Q has no horizon in the plane, or a set does not close.
-        """
-        plane, of = sympy.symbols("beta1 beta2"), m.derivation
-        horizon = m.horizon_in(plane)
-        if horizon is None:
-            raise NumericalError("Q has no horizon in the plane")
-        begin, q = at_plain_start(of.potential, start or {})
-        beta0, phi = (
-            np.array(q.beta0, float),
-            compiled([at_start(horizon, begin)], [*map(str, plane)]),
-        )
-
-        def scaled(c: float) -> FunctionOfBeta:
-            def f(beta: Array) -> Array:
-                each = c * beta[..., None] if of.of_coordinates else c * beta
-                value = np.asarray(q.bregman(each, beta0))
-                return np.asarray(value.sum(axis=-1) if of.of_coordinates else value)
-
-            return f
-
-        sizes = np.array(SIZES) * max(1.0, np.abs(beta0).max())
-        levels = tuple(level_set(scaled(c), points) for c in sizes)
-        end = level_set(lambda beta: np.asarray(phi(*np.moveaxis(beta, -1, 0))[0]), points)
-        shown = cls("ball", *_PLANE, "linear", start=begin, sizes=sizes, levels=levels, horizon=end)
-        for c, ball in zip(sizes, levels, strict=True):
-            shown.add(rf"$Q(c\beta)$, c = {c:g}", *ball, of=of, size=f"{c:g}")
-        shown.add(m.norm or "horizon", *end, of=of, quantity="limit")
-        return shown
+    shown = Display("ball", *_PLANE)
+    for c in np.array(SIZES) * max(1.0, np.abs(beta0).max()):
+        ball = level_set(partial(total, c), points)
+        shown.add(rf"$Q(c\beta)$, c = {c:g}", *ball, of=of, size=f"{c:g}")
+    end = level_set(lambda beta: np.asarray(phi(*np.moveaxis(beta, -1, 0))[0]), points)
+    shown.add(m.norm or "horizon", *end, of=of, quantity="limit")
+    return shown
 
 
 LARGE = 1e9
 STARTS = (Fraction(1, 10), Fraction(1, 10**3), Fraction(1, 10**6))
 
 
-@dataclass(eq=False, kw_only=True)
-class SaddleDisplay(Display):
-    """beta against tau = t/N: the plateaus, and flows from three starts."""
-
-    @classmethod
-    def from_path(cls, s: SaddlePath, starts: Sequence[Fraction] = STARTS) -> Self:
-        """Return the path up to twice its last jump, with the flows of Q at *starts*."""
-        begins = [float(t) for t in s.times] or [1.0]
-        tau = np.geomspace(begins[0] / 20, 2 * begins[-1], 400)
-        shown = cls(
-            "path", r"$t/N$", r"$\beta$", "log", rf"From saddle to saddle, {s.variable} $\to 0$"
-        )
-        steps = np.searchsorted(begins, tau, side="right") if s.times else np.zeros(len(tau), int)
-        beta = np.array(s.plateaus, float)[steps]
-        for j, y in enumerate(beta.T, 1):
-            shown.add(
-                rf"$\beta_{{{j}}}$" if j < 7 else "", tau, y, of=s.derivation, quantity="limit"
-            )
-        for alpha in starts:
-            flow = flow_in_slow_time(s, alpha, tau)
-            for j, y in enumerate(flow.T):
-                label = "" if j else f"{s.variable} = {float(alpha):g}"
-                shown.add(label, tau, y, of=s.derivation, **{s.variable: str(alpha)})
-        return shown
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw it, against the logarithm of time."""
-        super().plot(ax)
-        self.ax_.set_yscale("linear")
-        return self
+def plateaus(s: SaddlePath, starts: Sequence[Fraction] = STARTS) -> Display:
+    """Show beta against t/N up to twice the last jump: the path, and flows of Q from *starts*."""
+    begins, of = [float(t) for t in s.times] or [1.0], s.derivation
+    tau = np.geomspace(begins[0] / 20, 2 * begins[-1], 400)
+    title = rf"From saddle to saddle, {s.variable} $\to 0$"
+    shown = Display("path", r"$t/N$", r"$\beta$", "log", title)
+    steps = np.searchsorted(begins, tau, side="right") if s.times else np.zeros(len(tau), int)
+    for j, y in enumerate(np.array(s.plateaus, float)[steps].T, 1):
+        shown.add(rf"$\beta_{{{j}}}$" if j < 7 else "", tau, y, of=of, quantity="limit")
+    for alpha in starts:
+        for j, y in enumerate(flow_in_slow_time(s, alpha, tau).T):
+            label = "" if j else f"{s.variable} = {float(alpha):g}"
+            shown.add(label, tau, y, of=of, **{s.variable: str(alpha)})
+    return shown
 
 
 def flow_in_slow_time(s: SaddlePath, alpha: Fraction, tau: Array) -> Array:
@@ -461,8 +418,7 @@ def flow_in_slow_time(s: SaddlePath, alpha: Fraction, tau: Array) -> Array:
         return np.clip(np.nan_to_num(found, posinf=LARGE, neginf=-LARGE), -LARGE, LARGE)
 
     def moved(t: float, dual: Array) -> Array:
-        slope: Array = X.T @ (y - X @ beta(dual))
-        return slope
+        return np.asarray(X.T @ (y - X @ beta(dual)))
 
     run = solve_ivp(
         moved, (0, tau[-1]), np.zeros(X.shape[1]), "LSODA", t_eval=tau, rtol=1e-8, atol=1e-10
@@ -478,5 +434,5 @@ def display(record: object, *given: Any, **named: Any) -> Display:
 
 display.register(Derivation, PotentialDisplay.from_derivation)
 display.register(Regimes, RegimeDisplay.from_regimes)
-display.register(Margins, HorizonDisplay.from_margins)
-display.register(SaddlePath, SaddleDisplay.from_path)
+display.register(Margins, level_sets)
+display.register(SaddlePath, plateaus)

@@ -56,9 +56,9 @@ class Display:
     """Series on one pair of axes, with ``ax_`` and ``figure_`` once they are plotted.
 
     Attributes:
-        kind: profile, ball, levels, sweep, rate or nets.
+        kind: profile, ball, levels, sweep, rate, nets, flow or path.
         xlabel, ylabel, title: in mathtext.
-        scale: of both axes, "linear" or "log".
+        scale: "linear" or "log", of both axes, and of a path of the first alone.
     """
 
     kind: str
@@ -103,7 +103,8 @@ class Display:
                 ax.contourf(*grid, levels=levels, cmap="cividis", extend="max")
                 ax.contour(*grid, levels=levels[1:], colors="white", linewidths=0.6)
                 ax.set_title(series.label)
-        ax.set(xlabel=self.xlabel, ylabel=self.ylabel, xscale=self.scale, yscale=self.scale)
+        height = "linear" if self.kind == "path" else self.scale
+        ax.set(xlabel=self.xlabel, ylabel=self.ylabel, xscale=self.scale, yscale=height)
         if self.kind in ("ball", "levels"):
             ax.set_aspect("equal")
         if self.kind != "levels":

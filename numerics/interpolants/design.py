@@ -47,13 +47,13 @@ class Design:
         total = np.stack([self.apply(weights * self.adjoint(row)) for row in rows], axis=-1)
         return np.asarray((total + total.T) / 2)
 
-    def columns(self, chosen: Array) -> Array:
+    def columns(self, chosen: Array | slice) -> Array:
         """Return some of the columns of X as an array (m, k)."""
         return np.stack([self.adjoint(row)[chosen] for row in np.eye(self.shape[0])])
 
     def dense(self) -> Array:
         """Return X as an array (m, d)."""
-        return self.columns(np.arange(self.shape[1]))
+        return self.columns(slice(None))
 
 
 class Dense(Design):
@@ -94,11 +94,8 @@ class Dense(Design):
             total += block @ block.T
         return total
 
-    def columns(self, chosen: Array) -> Array:  # noqa: D102
+    def columns(self, chosen: Array | slice) -> Array:  # noqa: D102
         return np.asarray(self._X[:, chosen], dtype=np.float64)
-
-    def dense(self) -> Array:  # noqa: D102
-        return np.asarray(self._X, dtype=np.float64)
 
 
 class Sparse(Dense):
@@ -119,11 +116,8 @@ class Sparse(Dense):
         scaled.data = scaled.data * weights[scaled.indices]
         return np.asarray((scaled @ self._transposed).toarray())
 
-    def columns(self, chosen: Array) -> Array:  # noqa: D102
+    def columns(self, chosen: Array | slice) -> Array:  # noqa: D102
         return np.asarray(self._transposed[chosen].toarray().T)
-
-    def dense(self) -> Array:  # noqa: D102
-        return np.asarray(self._X.toarray())
 
 
 class Scaled(Design):
@@ -145,11 +139,8 @@ class Scaled(Design):
         chosen = self._X.gram(weights)[np.ix_(self._rows, self._rows)]
         return np.asarray(chosen * self._scales * self._scales[:, None])
 
-    def columns(self, chosen: Array) -> Array:  # noqa: D102
+    def columns(self, chosen: Array | slice) -> Array:  # noqa: D102
         return np.asarray(self._scales[:, None] * self._X.columns(chosen)[self._rows])
-
-    def dense(self) -> Array:  # noqa: D102
-        return np.asarray(self._scales[:, None] * self._X.dense()[self._rows])
 
 
 def read_design(X: Matrix) -> Design:

@@ -6,24 +6,10 @@ From a vanishing start commuting measurements lead to the least nuclear norm (Gu
 
 from numerics.matrices.least_norm import (
     LeastTrace,
-    VanishingStart,
-    commuting_limit,
     least_nuclear,
     least_trace,
     sensing_limit,
     shared_bases,
-    shared_eigenbasis,
-    vanishing_start,
 )
 
-__all__ = [
-    "LeastTrace",
-    "VanishingStart",
-    "commuting_limit",
-    "least_nuclear",
-    "least_trace",
-    "sensing_limit",
-    "shared_bases",
-    "shared_eigenbasis",
-    "vanishing_start",
-]
+__all__ = ["LeastTrace", "least_nuclear", "least_trace", "sensing_limit", "shared_bases"]

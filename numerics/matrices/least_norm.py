@@ -1,15 +1,14 @@
 """Matrices of least nuclear norm, with a bound that proves it, and limits that tend to them.
 
-For commuting measurements of W W^T the limits of its flow are found on the shared eigenbasis.
+For measurements with common bases the limits of the flow are found on these.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -20,12 +19,9 @@ from derive.copying import copies
 from derive.derivation import Derivation, derive
 from derive.errors import InputError, NumericalError
 from derive.model.matrices import MatrixMap
-from derive.model.parameterization import Parameterization
-from derive.records import Potential
-from numerics.evaluate.lowering import lower, of_copies
-from numerics.evaluate.numbers import Array, Number, read_matrix, read_vector
-from numerics.interpolants.interpolant import Solution, interpolate
-from numerics.interpolants.least_l1 import NoInterpolant, least_l1
+from numerics.evaluate.lowering import of_copies
+from numerics.evaluate.numbers import Array, read_vector
+from numerics.interpolants.interpolant import interpolate
 from numerics.margins.spectral import STEPS, Program, corners
 
 _DEPENDENT = 1e-7
@@ -132,7 +128,7 @@ def _least(A: Array, F: Array, y: Array, tol: float, max_iterations: int) -> Lea
     )
 
 
-_DIAGONAL, _ZERO, _LONGEST = 1e-10, 1e-9, 64
+_DIAGONAL, _LONGEST = 1e-10, 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,16 +142,6 @@ class Shared:
     other: Array
     values: Array
     y: Array
-
-    def matrix(self, entries: Array) -> Array:
-        """Return the matrix with these eigenvalues, or signed singular values."""
-        return (self.basis * entries) @ self.other.T
-
-
-def shared_eigenbasis(matrices: Iterable[Number], y: Iterable[object]) -> Shared:
-    """Return the eigenbasis that A_1 .. A_m share, which is decided exactly, or InputError."""
-    rows = [[*chain(*read_matrix(A, None, f"A_{i}"))] for i, A in enumerate(matrices, 1)]
-    return shared_bases(MatrixMap.parse(["W*T(W)"], {"W": "n x r"}, rows), y)
 
 
 def shared_bases(model: MatrixMap, y: Iterable[object]) -> Shared:
@@ -204,6 +190,7 @@ def sensing_limit(model: MatrixMap, y: Iterable[object], start: Mapping[str, Arr
 
     Source: derived here; Gunasekar et al. 2017 for W W^T from alpha I.
 
+    >>> from derive import Parameterization
     >>> shapes, X = {"U": "2 x r", "V": "2 x r"}, [[1, 0, 0, 2]]
     >>> model = Parameterization.parse(["U*T(V)"], matrices=shapes, measurements=X)
     >>> start = {"U": [[1e-3, 0], [0, 1e-3]], "V": [[0, 0], [0, 0]]}
@@ -243,148 +230,3 @@ def _time(mus: Sequence[float], lengths: Array, b: float) -> float:
     while excess(-reach) * excess(reach) > 0 and reach < _LONGEST:
         reach *= 2
     return float(brentq(excess, -reach, reach, xtol=1e-15))
-
-
-def commuting_limit(shared: Shared, scale: float) -> Solution:
-    """Return the eigenvalues at the limit of gradient flow on W W^T from ``beta_0 = scale I``.
-
-    On the shared eigenbasis each eigenvalue is the square of a weight, ``lambda_j = w_j^2``, whose
-    Q is derived and minimized subject to ``sum_j a_ij lambda_j = y_i``.
-
-    Args:
-        shared, scale: the A_i on their eigenbasis, and y; of the start, > 0.
-
-    Raises:
-        InputError: the scale is not positive, or no beta > 0 has the measurements y.
-        NumericalError: the solver did not converge.
-
-    Source: Gunasekar et al. 2017, theorem 1.
-
-    >>> shared = shared_eigenbasis([[[1, 0], [0, 2]]], [1])
-    >>> commuting_limit(shared, 1e-6).value.round(3).tolist()
-    [0.001, 0.5]
-    """
-    if not (np.isfinite(scale) and scale > 0):
-        raise InputError(f"the scale of the start must be positive, not {scale}")
-    q = lower(_potential(), {"w0": float(np.sqrt(scale))})
-    solution = interpolate(q, shared.values, shared.y)
-    if not solution.converged:
-        raise NumericalError(f"at scale {scale:g}: {solution.message}")
-    return solution
-
-
-@functools.cache
-def _potential() -> Potential:
-    square = Parameterization.parse(["w**2"], start={"w": "w0"}, positive=["w0"])
-    return derive(square).potential
-
-
-@dataclass(frozen=True, slots=True)
-class ScaledLimit:
-    """The limit from ``beta_0 = scale I``, its nuclear norm and the excess of it over the least.
-
-    The excess is ``sum_j slack_j lambda_j``, free of cancellation; the rate is d log(excess)/d
-    log(eps) from the scale before, nan for the first.
-    """
-
-    scale: float
-    nuclear_norm: float
-    excess: float
-    rate: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VanishingStart:
-    """Limits of the flow from ``eps I`` against the least nuclear norm.
-
-    Attributes:
-        least: the least nuclear norm.
-        eigenvalues: of the matrix that has it (n,), on the shared eigenbasis.
-        multiplier: nu (m,): ``sum_i nu_i A_i <= I`` and ``<nu, y> = least`` prove it least among
-            all positive semidefinite matrices with the measurements.
-        slack: ``1 - sum_i nu_i a_ij`` (n,), at least 0.
-        exponent: the smallest positive slack, with ``excess ~ eps^exponent``; None where the matrix
-            of least nuclear norm or nu is not unique, so that the rate is not known from them.
-        limits: one for each scale.
-    """
-
-    least: float
-    eigenvalues: Array
-    multiplier: Array
-    slack: Array
-    exponent: float | None
-    limits: tuple[ScaledLimit, ...]
-
-    def report(self) -> str:
-        """Return a table of the limits as lines of text."""
-        lines = [f"{'eps':>8} {'nuclear norm':>18} {'excess':>10} {'rate':>7}"]
-        for x in self.limits:
-            rate = "" if math.isnan(x.rate) else f"{x.rate:7.4f}"
-            lines.append(f"{x.scale:8.1e} {x.nuclear_norm:18.12f} {x.excess:10.2e} {rate}")
-        predicted = "not unique" if self.exponent is None else f"{self.exponent:.4f}"
-        lines.append(f"{'least':>8} {self.least:18.12f} {'predicted rate':>18} {predicted}")
-        return "\n".join(line.rstrip() for line in lines)
-
-
-def vanishing_start(
-    matrices: Iterable[Number], y: Iterable[object], scales: Iterable[float]
-) -> VanishingStart:
-    """Compare the limits from ``beta_0 = eps I`` with the least nuclear norm, for commuting A_i.
-
-    On the shared eigenbasis ``min tr(beta)`` is a linear program over eigenvalues; its multiplier
-    proves it least among all positive semidefinite matrices, as ``tr(beta) - <nu, y> =
-    <I - sum_i nu_i A_i, beta> >= 0``. The limit has ``lambda_j = eps exp(2 (a^T s)_j)`` and ``2 s =
-    nu log(1/eps) + O(1)``: eigenvalues that are to vanish do so like ``eps^slack_j``.
-
-    Args:
-        matrices, y, scales: A_1 .. A_m, which commute; y (m); eps, falling and positive.
-
-    Raises:
-        InputError: the A_i do not commute, or scales do not fall; no beta > 0 has the measurements.
-        NumericalError: a solver did not converge.
-
-    Source: Gunasekar et al. 2017, theorem 1, for the limit; Cominetti & San Martin 1994,
-    "Asymptotic analysis of the exponential penalty trajectory in linear programming", for the rate
-    of such paths.
-    """
-    falling = _read_scales(scales)
-    shared = shared_eigenbasis(matrices, y)
-    values = shared.values
-    try:
-        least = least_l1(values, shared.y, down=math.inf)
-    except NoInterpolant:
-        raise InputError("no positive semidefinite matrix has these measurements") from None
-    nu = least.multiplier
-    slack = 1 - values.T @ nu
-    slack = np.where(slack < _ZERO, 0.0, slack)
-    limits: list[ScaledLimit] = []
-    for scale in falling:
-        found = commuting_limit(shared, scale)
-        excess, rate = float(slack @ found.value), math.nan
-        if limits and excess > 0 and limits[-1].excess > 0:
-            before = limits[-1]
-            rate = math.log(excess / before.excess) / math.log(scale / before.scale)
-        limits.append(ScaledLimit(scale, float(found.value.sum()), excess, rate))
-    exponent = _exponent(least.value, slack, values)
-    return VanishingStart(least.cost, least.value, nu, slack, exponent, tuple(limits))
-
-
-def _read_scales(scales: Iterable[float]) -> list[float]:
-    try:
-        falling = [float(x) for x in scales]
-    except (TypeError, ValueError):
-        raise InputError("the scales must be a sequence of numbers") from None
-    decrease = all(a > b for a, b in pairwise(falling))
-    if not falling or not decrease or not (math.isfinite(falling[0]) and falling[-1] > 0):
-        raise InputError("the scales must be positive and fall")
-    return falling
-
-
-def _exponent(eigenvalues: Array, slack: Array, values: Array) -> float | None:
-    """Return the least positive slack, where primal and dual solutions are unique."""
-    support = eigenvalues > _ZERO * max(1.0, float(eigenvalues.max()))
-    strict = np.array_equal(support, slack == 0)
-    rank = int(np.linalg.matrix_rank(values))
-    if not strict or support.sum() != rank or np.linalg.matrix_rank(values[:, support]) != rank:
-        return None
-    return float(slack[~support].min()) if not support.all() else None

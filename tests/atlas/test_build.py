@@ -61,7 +61,7 @@ def test_it_goes_on_where_it_stopped(whole, tmp_path):
 @pytest.mark.slow
 def test_processes_do_not_change_it(whole, tmp_path):
     pytest.importorskip("joblib", reason="the extra parallel is not installed")
-    from numerics.experiments.scaffold import in_parallel
+    from numerics.experiments.settings import in_parallel
 
     assert built(tmp_path / "a.sqlite", mapped=lambda f, x: in_parallel(f, x, 2)) == whole
 

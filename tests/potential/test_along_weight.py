@@ -23,8 +23,8 @@ from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.solved_leaf import solved_leaves
-from numerics.confirm.along_weight import evaluated, on_curve, with_roots
-from numerics.confirm.crosscheck import crosscheck
+from numerics.confirm.crosscheck import crosscheck, on_curve, with_roots
+from numerics.evaluate.numbers import evaluated
 from tests.certificate.certificates import assert_rejected
 from tests.published import certified_once, derive_once
 

@@ -46,7 +46,7 @@ from derive.render.page.blocks import set_letters
 from derive.render.page.formula import assumption
 from derive.render.page.printer import latex_name
 from derive.render.plain import MARK
-from derive.separable.find import Margins, margins
+from derive.separable.find import margins
 from derive.verdict import Verdict
 
 FOLDER = Path(__file__).parent
@@ -114,10 +114,16 @@ def render_explore(d: Derivation) -> str:
     refuted = d.verdict is Verdict.REFUTED
     functions = _functions(d)
     values, size = values_of(d), 2 if d.of_coordinates else len(d.beta)
-    theorems = {"none" if refuted else "line": _theorems(told) + _limits(told)}
-    if (separable := _separable(d)) is not None:
-        theorems["points"] = _theorems(separable)
-        functions.append(_horizon(separable))
+    theorems = {"none" if refuted else "line": _theorems(told)}
+    if not refuted and SCALE in told.parameterization.start_symbols:
+        theorems["line"] += _theorems(regimes(told, SCALE), first=1)  # before them stands Q
+    if not refuted and d.warping.g is not None and len(d.beta) <= 2:
+        separable = margins(d)
+        if (horizon := separable.horizon_in(PLANE)) is not None:
+            theorems["points"] = _theorems(separable)
+            lines = [*map(defined, reading(separable.derivation)), f"const {[*PLANE]} = beta"]
+            value = JAVASCRIPT.shown(plain(horizon))
+            functions.append(function("horizon(beta, c)", "the horizon of Q", lines, value))
     shown = {name: MODES[name] for name in theorems}
     given = {
         "modes": [*shown],
@@ -159,34 +165,12 @@ def _functions(d: Derivation) -> list[str]:
         return [*of_weights(d), *writer.of_start(), ON_LEAF]
 
 
-def _separable(d: Derivation) -> Margins | None:
-    """Return what is known on separable data in the plane; None where Q has no horizon."""
-    if d.verdict is not Verdict.PROVED or d.warping.g is None or len(d.beta) > 2:
-        return None
-    found = margins(d)
-    return None if found.horizon_in(PLANE) is None else found
-
-
-def _horizon(found: Margins) -> str:
-    """Return the horizon of Q in JavaScript."""
-    lines = [*map(defined, reading(found.derivation)), f"const {[*PLANE]} = beta"]
-    horizon = JAVASCRIPT.shown(plain(found.horizon_in(PLANE)))
-    return function("horizon(beta, c)", "the horizon of Q", lines, horizon)
-
-
 def _theorems(record: Printable, first: int = 0) -> str:
     """Return the theorems of a record from one on, or all that is said where there are none."""
     page = renderer(type(record), "page")(record)
     kinds = {part.kind for part in page.parts}
     chosen = page.select("theorem" if "theorem" in kinds else "")
     return as_html(set_letters(replace(chosen, parts=chosen.parts[first:]), {}))
-
-
-def _limits(d: Derivation) -> str:
-    """Return what Q tends to as the scale of the start, where it has one, tends to 0 and oo."""
-    if d.verdict is not Verdict.PROVED or SCALE not in d.parameterization.start_symbols:
-        return ""
-    return _theorems(regimes(d, SCALE), first=1)  # before them stands Q
 
 
 def _require_picture(d: Derivation) -> None:
@@ -232,9 +216,10 @@ def _parts(d: Derivation, values: Mapping[str, float], shown: Mapping[str, Mode]
     sliders = "".join(_sliders(d, values))
     names = dict.fromkeys(s.name for piece in d.potential.pieces for s, _ in piece.constants)
     constants = _numbers({f"constant-{x}": _math(x) for x in names})
-    asked = (*_asked(d), *(c for piece in d.potential.pieces for c in of_the_flow(piece)))
+    flowing = (c for piece in d.potential.pieces for c in of_the_flow(piece))
+    asked = {str(c): assumption(c).replace(MARK, "") for c in (*_asked(d), *flowing)}
     conditions = "".join(
-        f'<li data-condition="{escape(str(c))}">{_words(c)}</li>' for c in dict.fromkeys(asked)
+        f'<li data-condition="{escape(c)}">{words(said)}</li>' for c, said in asked.items()
     )
     return {
         "data": _choice("mode", "Data", [(name, mode.data) for name, mode in shown.items()]),
@@ -269,8 +254,9 @@ def _curves(d: Derivation, mode: Mode) -> Iterator[str]:
 
 
 def _sliders(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
-    """Yield a slider for each constant; that of a positive one is logarithmic."""
-    logarithmic = _positive(d)
+    """Yield a slider for each constant, logarithmic where it is positive, or is not 0."""
+    asked = (c.of.name for c in _asked(d) if c.of.is_Symbol and c.sign in AT_START)
+    logarithmic = {*map(str, d.parameterization.positive), *asked}
     for name, value in values.items():
         log = name in logarithmic and name not in d.parameterization.parameters
         reach = 3 * max(1, abs(value))
@@ -310,15 +296,5 @@ def _asked(d: Derivation) -> list[Condition]:
     return [*dict.fromkeys(c for c in pairs if c.names <= {*constants_of(d)})]
 
 
-def _positive(d: Derivation) -> set[str]:
-    """Return the names of what is asked, or declared, to be positive, or not to be 0."""
-    alone = (c.of.name for c in _asked(d) if c.of.is_Symbol and c.sign in AT_START)
-    return {*map(str, d.parameterization.positive), *alone}
-
-
 def _math(name: str) -> str:
     return mathml.inline(latex_name(name).replace(MARK, ""))
-
-
-def _words(condition: Condition) -> str:
-    return words(assumption(condition).replace(MARK, ""))

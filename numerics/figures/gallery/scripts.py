@@ -33,8 +33,7 @@ from numerics.experiments.sparse_regression import draw, predict, weights
 from numerics.experiments.univariate_nets import POTENTIALS, Task, limit_of_task, trained_net
 from numerics.figures.derived import FunctionOfBeta, PotentialDisplay, at_start, level_set, limiting
 from numerics.figures.display import Display, Series
-from numerics.interpolants.interpolant import interpolate
-from numerics.interpolants.least_l1 import least_l1
+from numerics.interpolants.interpolant import interpolate, least_l1
 from numerics.margins.margin_path import loss_flow
 from numerics.margins.max_margin import max_margin
 from numerics.univariate.limit_function import distance_to_net

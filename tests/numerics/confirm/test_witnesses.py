@@ -15,7 +15,7 @@ from derive.cli.regularizer import Regularizer
 from derive.cli.running import UNDECIDED, Enter
 from numerics.confirm.crosscheck import crosscheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
-from numerics.interpolants.polish import polished_interpolant
+from numerics.interpolants.interpolant import polished_interpolant
 from tests.published import derive_once
 
 DIGITS = 20

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from numerics.experiments.convolution import convolution, descended, outputs
-from numerics.experiments.scaffold import Stages
-from numerics.experiments.settings import ConvolutionSetting
+from numerics.experiments.settings import ConvolutionSetting, Stages
 from numerics.margins.kkt import kkt_point
 from tests.cli.commands import refusal_of
 

@@ -7,8 +7,7 @@ import pytest
 from derive.weights.orbit import lie_algebra, matrix
 from numerics import max_margin
 from numerics.experiments.optimizers import optimizers
-from numerics.experiments.scaffold import Stages
-from numerics.experiments.settings import OptimizerSetting
+from numerics.experiments.settings import OptimizerSetting, Stages
 from tests.cli.commands import refusal_of, run
 
 

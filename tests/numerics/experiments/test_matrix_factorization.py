@@ -17,8 +17,7 @@ from numerics.experiments.matrix_factorization import (
     follow,
     matrix_factorization,
 )
-from numerics.experiments.scaffold import Stages
-from numerics.experiments.settings import MatrixSetting
+from numerics.experiments.settings import MatrixSetting, Stages
 from numerics.figures import experiments as displays
 from numerics.figures.display import arranged
 from tests.cli.commands import run

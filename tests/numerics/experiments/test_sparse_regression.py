@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from derive import InputError, Parameterization
-from numerics.experiments.scaffold import Stages
-from numerics.experiments.settings import ALPHAS, SparseSetting
+from numerics.experiments.settings import ALPHAS, SparseSetting, Stages
 from numerics.experiments.sparse_regression import draw, predict, sparse_regression, train, weights
 from numerics.figures import experiments as displays
-from numerics.interpolants.least_l1 import least_l1
+from numerics.interpolants.interpolant import least_l1
 from tests.cli.commands import run
 
 SMALL = SparseSetting(

@@ -90,9 +90,9 @@ def test_regimes_are_approached():
 def test_level_sets_of_q_tend_to_the_horizon(outputs, options, ball):
     pytest.importorskip("matplotlib")
     found = margins(Parameterization.parse(outputs, **options))
-    shown = found.plot()
-    assert ball(*shown.horizon) == pytest.approx(np.ones(181), rel=1e-7)
-    apart = [np.abs(ball(*level) - 1).max() for level in shown.levels]
+    *levels, horizon = found.plot().series
+    assert ball(horizon.x, horizon.y) == pytest.approx(np.ones(181), rel=1e-7)
+    apart = [np.abs(ball(level.x, level.y) - 1).max() for level in levels]
     assert apart == sorted(apart, reverse=True)
     assert apart[-1] < 0.1 < apart[0]
 

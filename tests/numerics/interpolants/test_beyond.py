@@ -15,8 +15,7 @@ from derive.render.exports.program import render_jax, render_torch
 from numerics import flow, interpolate
 from numerics.evaluate.leaf import Coordinates
 from numerics.interpolants.design import Dense
-from numerics.interpolants.interpolant import Status
-from numerics.interpolants.least_l1 import NoInterpolant, NoMinimizer, least_l1
+from numerics.interpolants.interpolant import NoInterpolant, NoMinimizer, Status, least_l1
 from numerics.interpolants.reach import beyond
 from tests.published import derive_once
 

@@ -1,4 +1,4 @@
-"""Matrix factorization: limits on the shared eigenbasis, and the vanishing start."""
+"""Matrix factorization: limits in common bases, and what is least in nuclear norm."""
 
 import math
 from fractions import Fraction
@@ -7,82 +7,47 @@ import numpy as np
 import pytest
 
 from derive import InputError, NumericalError, Parameterization
-from numerics import flow
-from numerics.matrices import (
-    commuting_limit,
-    least_trace,
-    sensing_limit,
-    shared_eigenbasis,
-    vanishing_start,
-)
+from numerics.matrices import least_trace, sensing_limit, shared_bases
 from tests.test_open_matrices import limit_of
 
 COMMUTING = [[[2, 1, 0], [1, 2, 0], [0, 0, 1]], [[0, 1, 0], [1, 0, 0], [0, 0, 0.5]]]
 Y = [2, 0.5]
-OTHERS = [[[1, 0], [0, "-1/2"]], [[0, 1], [1, "1/2"]]]
+
+
+def sensed(A):
+    rows = [[x for row in one for x in row] for one in A]
+    return Parameterization.parse(["W*T(W)"], matrices={"W": "n x r"}, measurements=rows)
 
 
 def test_commutation_is_decided_exactly():
     nearly = [[1, 0], [0, 1 + Fraction(1, 10**40)]]
     with pytest.raises(InputError, match="do not commute"):
-        shared_eigenbasis([nearly, [[0, 1], [1, 0]]], [1, 1])
+        shared_bases(sensed([nearly, [[0, 1], [1, 0]]]), [1, 1])
 
 
-def test_the_commuting_limit_is_where_the_flow_ends():
-    p = Parameterization.parse(["W*T(W)"], arrays={"W": (3, 3)})
-    start = {f"W{i}{j}": Fraction(int(i == j), 10) for i in (1, 2, 3) for j in (1, 2, 3)}
-    rows = [[2, 2, 0, 2, 0, 1], [0, 2, 0, 0, 0, "1/2"]]  # of the entries 11, 12, 13, 22, 23, 33
-    beta = np.zeros((3, 3))
-    beta[np.triu_indices(3)] = [float(x) for x in flow(p, rows, Y, start, 12).limit]
-    beta = np.triu(beta) + np.triu(beta, 1).T
-    shared = shared_eigenbasis(COMMUTING, Y)
-    assert np.abs(shared.matrix(commuting_limit(shared, 0.01).value) - beta).max() < 1e-9
-    # Control: from another scale, another limit.
-    assert np.abs(shared.matrix(commuting_limit(shared, 0.02).value) - beta).max() > 1e-3
-
-
-def test_the_vanishing_start_ends_at_the_least_nuclear_norm():
-    found = vanishing_start(COMMUTING, Y, [1e-1, 1e-2, 1e-4, 1e-6, 1e-8])
-    assert found.exponent == pytest.approx(0.75, abs=1e-12)
-    assert [x.rate for x in found.limits[3:]] == pytest.approx([0.75, 0.75], abs=2e-4)
-    excess = [x.excess for x in found.limits]
-    assert excess == sorted(excess, reverse=True)
-    assert excess[0] > 0.1  # control: from a start that is not small, not the least
-    for limit in found.limits:
-        assert limit.nuclear_norm - found.least == pytest.approx(limit.excess, abs=1e-8)
-    assert "0.7500" in found.report()
-
-
-def test_the_linear_program_solves_the_semidefinite_one():
-    found = vanishing_start(COMMUTING, Y, [1e-2])
-    matrices, y = np.array(COMMUTING, float), np.array(Y, float)
-    # Weak duality: I - sum nu_i A_i >= 0 and <nu, y> = least.
-    slack = np.eye(3) - np.tensordot(found.multiplier, matrices, 1)
-    assert np.linalg.eigvalsh(slack)[0] > -1e-12
-    assert found.multiplier @ y == pytest.approx(found.least, abs=1e-12)
-    assert least_trace(matrices, y, tol=1e-8).nuclear_norm == pytest.approx(found.least, abs=1e-7)
-
-
-def test_random_commuting_measurements_have_the_predicted_rate():
+def random_commuting():
+    """Return exact matrices that commute: polynomials in one."""
     rng = np.random.default_rng(3)
     basis = np.linalg.qr(rng.standard_normal((6, 6)))[0]
-    spectra = np.round(rng.standard_normal((2, 6)), 2)
-    # Exact matrices that commute: polynomials in one.
-    one = np.round((basis * spectra[0]) @ basis.T * 8)
+    one = np.round((basis * np.round(rng.standard_normal((2, 6)), 2)[0]) @ basis.T * 8)
     one = one + one.T
-    data = [one, one @ one], [3, 40]
-    found = vanishing_start(*data, [1e-4, 1e-6, 1e-8, 1e-10])
-    assert found.exponent is not None
-    assert found.limits[-1].rate == pytest.approx(found.exponent, abs=5e-3)
-    found = shared_eigenbasis(*data)
-    assert np.abs((found.basis * found.values[0]) @ found.basis.T - one).max() < 1e-10
+    return [one, one @ one], [3, 40]
 
 
-def test_a_least_norm_that_is_not_unique_has_no_predicted_rate():
-    found = vanishing_start([[[1, 0], [0, 1]]], [1], [1e-2, 1e-4])
-    assert found.exponent is None
-    assert found.limits[-1].excess == 0
-    assert "not unique" in found.report()
+@pytest.mark.parametrize("data", [(COMMUTING, Y), random_commuting()])
+def test_vanishing_starts_end_at_the_least_nuclear_norm_at_the_rate_of_its_dual(data):
+    A, y = np.array(data[0], float), data[1]
+    least = least_trace(A, y, tol=1e-12)
+    slack = np.linalg.eigvalsh(np.eye(A.shape[1]) - np.tensordot(least.multiplier, A, 1))
+    rate = slack[slack > 1e-7].min()
+    ends = [
+        sensing_limit(sensed(data[0]), y, {"W": np.sqrt(eps) * np.eye(A.shape[1])})
+        for eps in (1e-1, 1e-4, 1e-6)
+    ]
+    excess = [np.trace(end) - least.bound for end in ends]
+    assert excess == sorted(excess, reverse=True)
+    assert excess[0] > 0.1  # control: from a start that is not small, not the least
+    assert np.log(excess[1] / excess[2]) / np.log(100) == pytest.approx(rate, abs=1e-2)
 
 
 def gaussian(n, m, seed):
@@ -118,25 +83,12 @@ def test_measurements_that_no_positive_matrix_has():
     negative = [[[1, 0], [0, 2]]], [-1]
     with pytest.raises(NumericalError, match="there may be no positive semidefinite matrix"):
         least_trace(*negative, max_iterations=500)
-    with pytest.raises(InputError, match="no positive semidefinite matrix"):
-        vanishing_start(*negative, [1e-2])
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: shared_eigenbasis([[[1, 2]]], [1]), "no size fits rows of 2 numbers"),
-        (lambda: shared_eigenbasis([[[1]], [[1, 0], [0, 1]]], [1, 1]), "rows of as many numbers"),
-        (lambda: shared_eigenbasis([[[1]]], [1, 2]), "1 measurements but y has 2"),
-        (lambda: vanishing_start(OTHERS, Y, [1e-2]), "do not commute"),
-        (lambda: vanishing_start(COMMUTING, Y, []), "positive and fall"),
-        (lambda: vanishing_start(COMMUTING, Y, [1e-2, 1e-1]), "positive and fall"),
-        (lambda: vanishing_start(COMMUTING, Y, [math.nan]), "positive and fall"),
-        (lambda: vanishing_start(COMMUTING, Y, 3), "sequence of numbers"),
-        (
-            lambda: commuting_limit(shared_eigenbasis(COMMUTING, Y), 0.0),
-            "scale of the start must be positive",
-        ),
+        (lambda: shared_bases(sensed([[[1]]]), [1, 2]), "1 measurements but y has 2"),
         (lambda: least_trace([[[1, 2], [0, 1]]], [1]), "symmetric"),
         (lambda: least_trace([[[1]], [[2]]], [1, 2]), "depend linearly"),
         (lambda: least_trace([[[math.inf]]], [1]), "finite"),

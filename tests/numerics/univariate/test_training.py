@@ -9,8 +9,7 @@ from scipy.optimize import linprog
 
 from derive.errors import InputError
 from derive.univariate.potential import read_potential
-from numerics.experiments.scaffold import Stages
-from numerics.experiments.settings import UnivariateSetting
+from numerics.experiments.settings import Stages, UnivariateSetting
 from numerics.experiments.univariate_nets import univariate_nets
 from numerics.univariate import (
     MirrorFlow,
