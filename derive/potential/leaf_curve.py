@@ -314,7 +314,7 @@ def _without_root(piece: Piece, curve: LeafCurve, value: Expr, mu: Expr, line: E
     (beta,), K = piece.betas, curve.expr(curve.K)
     whole, slope, kernel = (by_radical(roots, e) for e in (value, mu, K))
     known = None if kernel.is_Add else kernel
-    value = moving(whole, beta) - beta * line
+    value = moving(whole, beta, *roots) - beta * line
     return replace(piece, value=value, gradient=(slope - line,), kernel=known)
 
 

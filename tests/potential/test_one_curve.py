@@ -217,6 +217,16 @@ def test_it_is_certified_and_another_is_refused(forged):
     assert_rejected(record)
 
 
+@pytest.mark.parametrize("F", ["D*(a**2 - b**2)**-2", "D*(a*b)**-2"])
+def test_q_keeps_the_conjugate_where_its_root_stays(F):
+    _, piece = derived(Row(F, options={"parameters": ["D"]}))
+    value, slope = (
+        written_out(e, piece.roots, piece.constants) for e in (piece.value, *piece.gradient)
+    )
+    at = AT | {"D": 1.5, "beta": 30}
+    assert abs(number(value.diff(piece.betas[0]), at) - number(slope, at)) < 1e-12
+
+
 def test_a_quotient_by_what_may_be_0_on_the_way_is_no_coordinate():
     d, _ = derived(Row("(a*b + c*d)**2"))
     (block,) = d.blocks
