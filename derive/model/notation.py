@@ -53,6 +53,7 @@ class Notation:
         suffix: appended to names of constants, to tell blocks apart.
         assumed: start symbols assumed positive beyond the declared ones.
         coordinate: what the one output is called where it is no beta_i.
+        beside: names of the whole of which the parameterization is a term.
     """
 
     parameterization: Parameterization
@@ -60,12 +61,13 @@ class Notation:
     suffix: str = ""
     assumed: frozenset[str] = frozenset()
     coordinate: str = ""
+    beside: frozenset[str] = frozenset()
 
     @functools.cached_property
     def taken(self) -> frozenset[str]:
         """The user's names."""
         p = self.parameterization
-        return frozenset((*p.weights, *p.start_symbols, *p.parameters))
+        return self.beside.union(p.weights, p.start_symbols, p.parameters)
 
     @functools.cached_property
     def betas(self) -> tuple[Symbol, ...]:

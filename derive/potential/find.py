@@ -287,7 +287,7 @@ def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
     beta_k that add up to beta: its infimal convolution. One of them has to know mu.
     """
     p, parts = warping.parameterization, disjoint_parts(warping.parameterization)
-    found = [_part_in_weights(part) for part in parts] if parts[1:] else [None]
+    found = [_part_in_weights(part, notation) for part in parts] if parts[1:] else [None]
     known = [x for x in found if x is not None]
     if len(known) < len(found):
         return None
@@ -341,9 +341,9 @@ def _of_mu(
     return accepted(ZeroTest(p, {}), shown, "parts")
 
 
-def _part_in_weights(part: Parameterization) -> _Part | None:
+def _part_in_weights(part: Parameterization, whole: Notation) -> _Part | None:
     """Return what is known of one of several terms, where that asks no sign of its start."""
-    notation, warping = Notation(part), _decided(part)
+    notation, warping = Notation(part, beside=whole.taken), _decided(part)
     dual = find_dual(warping)
     R = conjugate_in_time(warping.metric.conserved, dual)
     with suppress(AssumePositive, BranchOpen):

@@ -19,6 +19,7 @@ from derive.model.notation import Notation
 from derive.potential import along_weight, antiderivative, find
 from derive.potential.piece import said_of
 from derive.potential.separation import disjoint_parts
+from derive.verdict import Verdict
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import find_conserved, find_lie_structure
@@ -227,6 +228,12 @@ def test_a_sum_without_common_weights_has_the_r_of_its_terms(output, start):
             rise = evaluated(piece.value, there) - evaluated(piece.value, here)
             assert abs(rise - expected) < 1e-9
             assert abs(expected) > 1e-5
+
+
+def test_what_a_term_integrates_over_is_no_weight_of_another():
+    start = {"a": "1", "b": "2", "c": "1", "x": "3"}
+    d = derive_once("a*(b**2 + c**2) + (a*(b**2 + c**2))**3 + x**2", start=start)
+    assert d.verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize("output", ["a*b + b*log(b)", "exp(a*b) + c*log(a)", "log(a*b*c + d**3)"])
