@@ -19,7 +19,6 @@ from derive.model.notation import Notation
 from derive.potential import along_weight, antiderivative, find
 from derive.potential.piece import said_of
 from derive.potential.separation import disjoint_parts
-from derive.verdict import Verdict
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import find_conserved, find_lie_structure
@@ -249,7 +248,7 @@ def test_parts_are_the_connected_terms():
 
 def test_a_wrong_part_is_not_printed(monkeypatch):
     for wrong in (lambda e: 2 * e, lambda e: -e):
-        broken = lambda part: find_part(part)._replace(R=wrong(find_part(part).R))  # noqa: B023, E731
+        broken = lambda *part: find_part(*part)._replace(R=wrong(find_part(*part).R))  # noqa: B023, E731
         monkeypatch.setattr(find, "_part_in_weights", broken)
         (piece,) = derive(Parameterization.parse(["a + b*log(b)"])).potential.pieces
         assert piece.lift is None
