@@ -1,13 +1,8 @@
 """Limits of Q, and moments of wide starts, put to the test in numbers.
 
-How small or large a start must be for a least norm: claimed bounds tried on random problems.
-
-A claim: where the start symbol is beyond every bound, the minimizer beta of Q among X beta = y has
-
-    |beta|_p^p <= (1 + eps) |b|_p^p,    b of least |b|_p among them.
-
-The theorems of Woodworth et al. 2020 on beta = p^2 - m^2 are of this kind, with p = 1 for small
-starts and p = 2 for large ones.
+How small or large a start must be for a least norm: claimed bounds tried on random problems. The
+theorems of Woodworth et al. 2020 on beta = p^2 - m^2 are of this kind, |beta|_p^p <= (1 + eps)
+|b|_p^p with p = 1 for small starts and p = 2 for large ones.
 """
 
 from __future__ import annotations
@@ -23,8 +18,7 @@ import mpmath
 import numpy as np
 import sympy
 
-from derive.errors import DeriveError, InputError, NumericalError
-from derive.language import parse_expression, to_sympy
+from derive.errors import DeriveError, NumericalError
 from derive.limits.find import Regimes
 from derive.limits.limit import Limit, Point
 from derive.limits.random_width import DEVIATION, RandomWidth
@@ -326,80 +320,37 @@ def _draw(found: RandomWidth, width: int, rng: np.random.Generator) -> tuple[flo
     return float(error), float(np.sqrt(np.mean((ratio - 1) ** 2)))
 
 
-SLACK = 1e-9
-"""Of rounding: relative, on the norm."""
-
-
-@dataclass(frozen=True)
-class NormProblem:
-    """A random problem: X (m, d) and y (m,), a tolerance, and the least l1 and l2 norms by p."""
-
-    X: Array
-    y: Array
-    eps: float
-    least: dict[int, float]
-
-
-@dataclass(frozen=True)
-class BoundFailure:
-    """A failure: eps, d, the least norm and the start; (1 + eps) norm^p; its |beta|_p^p."""
-
-    point: Mapping[str, float]
-    bound: float
-    value: float
-
-
-def draw_problem(rng: np.random.Generator) -> NormProblem:
-    """Return 2 to 12 coordinates and fewer samples, without denormal exp(-d/(eps norm))."""
-    d = int(rng.integers(2, 13))
-    m = int(rng.integers(1, d))
-    X, y = rng.standard_normal((m, d)), rng.standard_normal(m)
-    eps, size = float(rng.uniform(0.1, 0.6)), float(rng.uniform(0.2, 1.5) * d)
-    y *= size / least_l1(X, y).cost
-    return NormProblem(X, y, eps, {1: size, 2: float(np.linalg.norm(np.linalg.pinv(X) @ y))})
-
-
-def try_norm_bound(
+def excess_at(
     potential: Potential,
-    bounds: Sequence[str],
-    variable: str,
-    toward: str,
+    bound: Callable[[float, int, float], float],
     p: int,
-    *,
     problems: int = 20,
     rng: np.random.Generator | None = None,
-) -> tuple[BoundFailure, ...]:
-    """Return the random problems, tried at the bound itself, on which a claimed rate fails.
+) -> Array:
+    """Return ``|beta|_p^p/((1 + eps) |b|_p^p)`` on drawn problems, the start at a claimed bound.
+
+    beta is of least Q and b of least norm among X beta = y, for 2 to 12 coordinates of Q of one.
 
     Args:
-        potential: Q of one coordinate, which is taken for each of several.
-        bounds: texts in eps, d and norm = |b|_p; the symbol is beyond all of them.
-        variable, toward, p: the start symbol; "0" or "infinity"; 1 or 2.
+        potential: Q with one start symbol.
+        bound: that symbol by eps, d and ``|b|_p``.
+        p: 1 or 2.
         problems, rng: how many; what they are drawn from, the same each time by default.
 
     Raises:
-        InputError: a bound has another name in it, or p or the limit is none of these.
         NumericalError: a problem was not solved.
     """
-    if p not in (1, 2) or toward not in ("0", "infinity"):
-        raise InputError("a rate bounds an l1 or l2 norm as a start tends to 0 or infinity")
-    rng = np.random.default_rng(0) if rng is None else rng
-    failures, limits = [], [to_sympy(parse_expression(text)) for text in bounds]
+    rng, found = np.random.default_rng(0) if rng is None else rng, []
+    (name,) = potential.parameterization.start_symbols
     for _ in range(problems):
-        problem = draw_problem(rng)
-        d, eps, least = problem.X.shape[1], problem.eps, problem.least[p]
-        named = {"eps": eps, "d": float(d), "norm": least}
-        free = {s.name for limit in limits for s in limit.free_symbols}
-        if unknown := sorted(free - named.keys()):
-            raise InputError(f"{unknown[0]} is not defined here: a bound is in eps, d and norm")
-        places = ({s: named[s.name] for s in limit.free_symbols} for limit in limits)
-        values = [float(x.evalf(30, subs=at)) for x, at in zip(limits, places, strict=True)]
-        scale = min(values) if toward == "0" else max(values)
-        solution = interpolate(lower(potential, {variable: scale}), problem.X, problem.y)
+        d = int(rng.integers(2, 13))
+        m = int(rng.integers(1, d))
+        X, y = rng.standard_normal((m, d)), rng.standard_normal(m)
+        eps, size = float(rng.uniform(0.1, 0.6)), float(rng.uniform(0.2, 1.5) * d)
+        y *= size / least_l1(X, y).cost  # so that exp(-d/(eps |b|_1)) is no denormal
+        least = size if p == 1 else float(np.linalg.norm(np.linalg.pinv(X) @ y))
+        solution = interpolate(lower(potential, {name: bound(eps, d, least)}), X, y)
         if not solution.converged:
             raise NumericalError(solution.message)
-        norm = float(np.sum(np.abs(solution.value) ** p))
-        bound = (1 + eps) * least**p
-        if not norm <= bound * (1 + SLACK):
-            failures.append(BoundFailure({**named, variable: scale}, bound, norm))
-    return tuple(failures)
+        found.append(np.sum(np.abs(solution.value) ** p) / ((1 + eps) * least**p))
+    return np.array(found)
