@@ -132,7 +132,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(_explain(fault))
     except DeriveError as error:
         _refuse(str(error))
-        _teach(given)
+        if len(given) == 1 and given[0] in COMMANDS and sys.stderr.isatty():  # teach by examples
+            _, heading, examples = page(given[0]).partition("Examples:\n")
+            print(f"\n{heading}{examples}", file=sys.stderr, end="")
         sys.exit(BAD_INPUT if isinstance(error, InputError) else UNDECIDED)
     except KeyboardInterrupt:
         _refuse("interrupted")
@@ -142,13 +144,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as fault:
         sys.exit(_explain(fault))
     sys.exit(code)
-
-
-def _teach(arguments: Sequence[str]) -> None:
-    """Show on a terminal the examples of a command that was given nothing."""
-    if len(arguments) == 1 and arguments[0] in COMMANDS and sys.stderr.isatty():
-        _, heading, examples = page(arguments[0]).partition("Examples:\n")
-        print(f"\n{heading}{examples}", file=sys.stderr, end="")
 
 
 def _explain(fault: Exception) -> int:

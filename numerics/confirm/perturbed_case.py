@@ -24,6 +24,7 @@ from derive.language.symbolic import from_sympy
 from derive.language.tree import Number, Tree, names, substituted
 from derive.model.geometry import Field
 from derive.model.labels import beside
+from derive.model.names import unused
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.coordinates import MIRROR
@@ -44,7 +45,6 @@ from numerics.confirm.regression_problem import (
 from numerics.evaluate.lowering import fixed_starts
 from numerics.evaluate.numbers import Array, Real, compiled, rational, read_number
 from numerics.evaluate.start import with_pi
-from numerics.integrator.perturbed import letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Case:
 
     def letter(self, name: str) -> Symbol:
         """Return a letter of ours beside the weights of all copies."""
-        return _real(letter(self.problem.model, name))
+        return _real(unused(name, self.problem.model.weights))
 
     def copied(self, of: Callable[[Drift], Expr]) -> list[Expr]:
         """Return functions of the weights of all laws, and then of y, copy by copy."""

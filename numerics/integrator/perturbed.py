@@ -54,7 +54,7 @@ class Terms:
     Attributes:
         decay: kappa(t), an expression in t.
         mass: 0 without momentum.
-        along: integrands, in weights w, velocities w_t, t and kappa, as :func:`letter` has these.
+        along: integrands, in weights w, velocities w_t, t and kappa, as names left free have these.
         penalty: h, of all weights; () where decay is that of the weights.
         damping: r, 0 without.
         mirror: psi of all weights, of mirror descent with momentum.
@@ -98,11 +98,6 @@ Move = Callable[[Sequence[Real]], Sequence[Real]]
 """The weights after a step."""
 Problem = tuple[Iterable[object], Iterable[object], Mapping[str, object]]
 """X, y and the start of every weight, as for :func:`numerics.integrator.gradient_flow.flow`."""
-
-
-def letter(p: FlowModel, name: str) -> str:
-    """Return what a letter of ours is called beside the weights, which may have the name."""
-    return unused(name, p.weights)
 
 
 def perturbed_flow(
@@ -186,7 +181,7 @@ def _programs(
         drags = [builder.multiply(rate, builder.input(name)) for name in lifted]
         force = [builder.linear([(f, _ONE), (x, -_ONE)]) for f, x in zip(force, drags, strict=True)]
     resting = moved if lifted and not terms.damping else []
-    names = (letter(p, x) for x in (*(f"{w}_t" for w in p.weights), "t", "kappa"))
+    names = (unused(x, p.weights) for x in (*(f"{w}_t" for w in p.weights), "t", "kappa"))
     known = dict(zip(names, (*moved, time, kappa), strict=True))
     along = [builder.tree(f, known) for f in terms.along]
     field = [*moved, *(force if lifted else ()), builder.constant(_ONE), *along]
@@ -253,7 +248,7 @@ def take_steps(
         problem: X, y and the start of every weight.
         steps: their sizes and rows; drawn by the caller, by a generator with a seed.
         along: what is summed, in the weights w before a step, the step before w_t, eta, k, mu and
-            G_1, G_2, ..., G = X^T r, as :func:`letter` has these; and the weights w_next after it.
+            G_1, G_2, ..., G = X^T r, as names left free have these; and w_next after it.
         penalty: h of decay, one for each copy; that of the weights without.
         mirror: psi of mirror descent, one for each copy.
 
@@ -300,10 +295,10 @@ def stepper(
 
     What is summed has the weights after the step, too.
     """
-    letters = [letter(p, f"G_{i}") for i in range(1, len(p.trees) + 1)]
-    last = [letter(p, f"{w}_t") for w in p.weights]
-    sizes = [letter(p, x) for x in ("eta", "k", "mu")]
-    after = [letter(p, f"{w}_next") for w in p.weights]
+    letters = [unused(f"G_{i}", p.weights) for i in range(1, len(p.trees) + 1)]
+    last = [unused(f"{w}_t", p.weights) for w in p.weights]
+    sizes = [unused(x, p.weights) for x in ("eta", "k", "mu")]
+    after = [unused(f"{w}_next", p.weights) for w in p.weights]
     builder = Builder((*p.weights, *last, *letters, *sizes, *after))
     sums = Program(builder.tape([builder.tree(tree) for tree in along]), bits)
     builder = Builder((*p.weights, *last, *letters, *sizes))

@@ -122,7 +122,9 @@ class LimitFunction:
         """The polynomials of an exact h, from left to right; none where it is not exact."""
         if not self.exact:
             return ()
-        edges = self.edges()
+        parts = self.dual.density.pieces  # between the edges h is one formula
+        ends = {e for p in parts for e in (p.left, p.right)}
+        edges = sorted(ends | {x for x in self.dual.x if parts[0].left < x < parts[-1].right})
         whole = [(None, edges[0]), *pairwise(edges), (edges[-1], None)]
         return tuple(Piece(a, b, self._interpolated(a, b)) for a, b in whole)
 
@@ -136,12 +138,6 @@ class LimitFunction:
         powers = fmpq_mat([[as_fmpq(t**k) for k in range(degree + 1)] for t in points])
         found = powers.solve(fmpq_mat([[self.ball(t)] for t in points])).entries()
         return tuple(as_fraction(c) for c in fmpq_poly(found).coeffs())
-
-    def edges(self) -> list[Fraction]:
-        """Return the points between which h is one formula."""
-        pieces = self.dual.density.pieces
-        ends = {e for p in pieces for e in (p.left, p.right)}
-        return sorted(ends | {x for x in self.dual.x if pieces[0].left < x < pieces[-1].right})
 
     @functools.cached_property
     def table(self) -> PPoly:

@@ -155,7 +155,7 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Iterable[Audit]) -
 def _row(entry: Entry, derivation: Derivation, audits: Audits, moves: bool) -> str:
     F = "<br>".join(f"<code>{escape(output)}</code>" for output in entry.outputs)
     verdict = derivation.verdict
-    found = " ".join(_outcome(name, n) for name, n in audits.counts.items() if n)
+    found = " ".join(badge(f"{n} {x}", OUTCOMES[x]) for x, n in audits.counts.items() if n)
     what = "Explore one entry" if entry.measurements else "Explore"
     picture = f'<br><a href="explore-{entry.id}.html">{what}</a>' * moves
     cells = (
@@ -165,7 +165,3 @@ def _row(entry: Entry, derivation: Derivation, audits: Audits, moves: bool) -> s
         found,
     )
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
-
-
-def _outcome(name: str, number: int) -> str:
-    return badge(f"{number} {name}", OUTCOMES[name])

@@ -198,25 +198,22 @@ class ParametricFormulas:
 
     def forms(self, what: str) -> list[Formula]:
         """Return forms of what is asked for, as those of closed formulas."""
-        match what:
-            case "value" | "primitive":
-                return [
-                    lambda c, b: self._rise(c, self._place(c, b), (c.origin[0], point(c, c.of(0))))
-                ]
-            case "gradient":
-                return [lambda c, b: [c.rate * self._invert(c, b)[0]]]
-            case "hessian":
-                return [lambda c, b: [c.rate / self._at(self.slope, c, self._invert(c, b))]]
-            case "stretch":  # from y alone
-                return [lambda c, b, y: [self._at(self.slope, c, point(c, y / c.rate)) / c.rate]]
-            case "bregman":
-                return [lambda c, b, b0: self._rise(c, self._place(c, b), self._place(c, b0))]
-            case "inverse":
-                return [self._image]
-        raise ValueError(f"Q has no {what!r}")
+        at, invert = self._at, self._invert
 
-    def _place(self, c: Constants, b: Double) -> Place:
-        return b, self._invert(c, b)
+        def rise(c: Constants, b: Double, b0: Double | None = None) -> Sequence[Quantity]:
+            start = (c.origin[0], point(c, c.of(0))) if b0 is None else (b0, invert(c, b0))
+            return self._rise(c, (b, invert(c, b)), start)
+
+        known: dict[str, Formula] = {
+            **dict.fromkeys(("value", "primitive", "bregman"), rise),
+            "gradient": lambda c, b: [c.rate * invert(c, b)[0]],
+            "hessian": lambda c, b: [c.rate / at(self.slope, c, invert(c, b))],
+            "stretch": lambda c, b, y: [at(self.slope, c, point(c, y / c.rate)) / c.rate],
+            "inverse": self._image,
+        }
+        if what not in known:
+            raise ValueError(f"Q has no {what!r}")
+        return [known[what]]
 
     def _image(self, c: Constants, y: Quantity) -> Sequence[Quantity]:
         p = point(c, y / c.rate)
@@ -410,26 +407,23 @@ class VectorFormulas:
         "origin" is beta_0, "pull" the linear term's ``slope u_0``, "product" ``Hess Q(beta) x``;
         the others are as of closed formulas.
         """
-        match what:
-            case "origin":
-                return [lambda c, b: [self._origin(c)[0]]]
-            case "pull":
-                return [lambda c, b: [c.slope * c.vector]]
-            case "value" | "primitive":
-                if self.q.value:
-                    return [self._above_start]
-                return [self._from_origin] if self.q.differences else []
-            case "bregman":
-                return [self._bregman] if self.q.differences else []
-            case "inverse":
-                return [] if self.q.inverse is None else [self._inverse]
-            case "gradient":
-                return [self._gradient]
-            case "hessian":
-                return [self._hessian]
-            case "product":
-                return [self._product]
-        raise ValueError(f"Q has no {what!r}")
+        differs = bool(self.q.differences)
+        from_origin = [lambda c, b: self._divergence(c, b, self._origin(c)[1:])] * differs
+        total = [self._above_start] if self.q.value else from_origin
+        known: dict[str, list[Formula]] = {
+            "origin": [lambda c, b: [self._origin(c)[0]]],
+            "pull": [lambda c, b: [c.slope * c.vector]],
+            "value": total,
+            "primitive": total,
+            "bregman": [self._bregman] * differs,
+            "inverse": [] if self.q.inverse is None else [self._inverse],
+            "gradient": [self._gradient],
+            "hessian": [lambda c, b: [self._product(c, b, e)[0] for e in self.basis(b)]],
+            "product": [self._product],
+        }
+        if what not in known:
+            raise ValueError(f"Q has no {what!r}")
+        return known[what]
 
     def _origin(self, c: Constants) -> tuple[Quantity, Quantity, Quantity]:
         """Return beta_0, its length, which is known better than from its entries, and direction."""
@@ -446,19 +440,11 @@ class VectorFormulas:
         (T,) = self.tangential(c, self.length(b))
         return [self.column(c.of(T)) * b - c.slope * c.vector]
 
-    def _spectrum(self, c: Constants, s: Quantity) -> list[Quantity]:
-        """Return T and R, the eigenvalues of the Hessian across and along beta."""
-        (hessian, *_) = self.q.forms("hessian")
-        return [c.of(x) for x in (*self.tangential(c, s), *hessian(c, s))]
-
     def _product(self, c: Constants, b: Quantity, x: Quantity) -> Sequence[Quantity]:
-        s = self.length(b)
-        T, R = self._spectrum(c, s)
+        s, (along, *_) = self.length(b), self.q.forms("hessian")
+        T, R = (c.of(x) for x in (*self.tangential(c, s), *along(c, s)))
         e = self.unit(b, s)
         return [self.column(T) * x + self.column((R - T) * self.dot(e, x)) * e]
-
-    def _hessian(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
-        return [self._product(c, b, e)[0] for e in self.basis(b)]
 
     def _inverse(self, c: Constants, y: Quantity) -> Sequence[Quantity]:
         dual = y + c.slope * c.vector
@@ -469,9 +455,6 @@ class VectorFormulas:
     def _bregman(self, c: Constants, b: Quantity, b0: Quantity) -> Sequence[Quantity]:
         size = self.length(b0)
         return self._divergence(c, b, (size, self.unit(b0, size)))
-
-    def _from_origin(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
-        return self._divergence(c, b, self._origin(c)[1:])
 
     def _divergence(
         self, c: Constants, b: Quantity, at0: tuple[Quantity, Quantity]
