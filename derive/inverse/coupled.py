@@ -24,18 +24,16 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError, LanguageError
-from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import dot, inverse
-from derive.exact.towers.germ import Elementary, Unsettled
+from derive.exact.towers.germ import Unsettled
 from derive.exact.towers.tower import build_elements
-from derive.inverse.acceptance import PLACES
+from derive.inverse.acceptance import Claim, accepted_near
 from derive.inverse.candidates import candidates
+from derive.inverse.convexity import Convexity
 from derive.inverse.design import FlatMap, FlatOnly, accepted
-from derive.inverse.flatness import HessianMetric
 from derive.inverse.line_element import LineElement, W, tidy
-from derive.inverse.term import CoupledTerm, SeparableTerm
+from derive.inverse.term import Term
 from derive.language import from_sympy, to_sympy
-from derive.language.tree import Tree, names, substituted
+from derive.language.tree import names, substituted
 from derive.verdict import Finding, Identity, Verdict
 
 CANDIDATES = 12
@@ -49,10 +47,10 @@ class LinearChange:
     """beta = B u, in which Q is a sum: each beta in u, and the term of each u."""
 
     betas: tuple[tuple[str, Expr], ...]
-    terms: tuple[SeparableTerm, ...]
+    terms: tuple[Term, ...]
 
 
-def linear_change(metric: HessianMetric) -> LinearChange | None:
+def linear_change(metric: Convexity) -> LinearChange | None:
     """Return coordinates u_k in which Q is a sum, where constant ones are found.
 
     Accepted where the second derivatives of the sum are those of Q, exactly.
@@ -63,36 +61,37 @@ def linear_change(metric: HessianMetric) -> LinearChange | None:
     own = [f"u{n}" for n in term.numbers]
     u = sympy.symbols(own, real=True)
     B = sympy.Matrix(columns).T
-    at = [metric.point[name] for name in term.variables]
+    at = [metric.point[name] for name in term.coordinates]
     origin = B.inv() * sympy.Matrix(at)
     Q, symbols = to_sympy(term.tree, term.symbols()), term.symbols()
     terms = []
     for k, x in enumerate(u):
         line = B * sympy.Matrix([x if i == k else origin[i] for i in range(len(u))])
-        images = {symbols[name]: line[i] for i, name in enumerate(term.variables)}
+        images = {symbols[name]: line[i] for i, name in enumerate(term.coordinates)}
         terms.append(sympy.expand(Q.subs(images)).as_independent(x, as_Add=True)[1])
     betas = [sum_ for (sum_,) in (B * sympy.Matrix(u)).tolist()]
     try:
-        inner = dict(zip(term.variables, map(from_sympy, betas), strict=True))
+        inner = dict(zip(term.coordinates, map(from_sympy, betas), strict=True))
         whole = substituted(term.tree, inner), from_sympy(sympy.Add(*terms))
         sides = build_elements(whole, own, term.parameters, term.positive)
-        H, of_sum = (_second_derivatives(x, len(u)) for x in sides)
-        if any(not (a - b).is_zero() for a, b in zip(H, of_sum, strict=True)):
+        slopes = ([x.field.gradient(x)[k] for k, _ in enumerate(u)] for x in sides)
+        pairs = zip(*slopes, strict=True)
+        if any(x.field.gradient(x)[: len(u)] != y.field.gradient(y)[: len(u)] for x, y in pairs):
             return None
     except (DeriveError, ArithmeticError):
         return None
     parts = (
-        SeparableTerm(tree, name, term.positive & {*names((tree,))}, None, n)
+        Term(tree, (name,), term.positive & {*names((tree,))}, None, n)
         for tree, name, n in zip(map(from_sympy, terms), own, term.numbers, strict=True)
     )
-    return LinearChange(tuple(zip(term.variables, betas, strict=True)), tuple(parts))
+    return LinearChange(tuple(zip(term.coordinates, betas, strict=True)), tuple(parts))
 
 
-def _common_eigenvectors(metric: HessianMetric) -> list[list[Fraction]] | None:
+def _common_eigenvectors(metric: Convexity) -> list[list[Fraction]] | None:
     """Return rational vectors near the eigenvectors of sum_k r_k C_k at the point."""
     tower, d = metric.tower, len(metric.H)
     M = mpmath.zeros(d)
-    for k, C in enumerate(metric.slopes):
+    for k, C in enumerate(metric.rotations):
         M += mpmath.sqrt(k + 2) * mpmath.matrix(
             [[mpmath.mpf(float(tower.ball(x).mid())) for x in row] for row in C]
         )
@@ -104,11 +103,6 @@ def _common_eigenvectors(metric: HessianMetric) -> list[list[Fraction]] | None:
         ratios = [(x / lead).real for x in column]
         found.append([Fraction(x).limit_denominator(LARGEST) for x in ratios])
     return found if sympy.Matrix(found).det() else None
-
-
-def _second_derivatives(Q: RationalFunction, d: int) -> list[RationalFunction]:
-    slopes = Q.field.gradient(Q)[:d]
-    return [x for slope in slopes for x in slope.field.gradient(slope)[:d]]
 
 
 @dataclass(frozen=True)
@@ -130,7 +124,7 @@ class Polar:
     scale: Expr
 
 
-def in_the_plane(metric: HessianMetric, target: Expr | None) -> FlatMap | FlatOnly | None:
+def in_the_plane(metric: Convexity, target: Expr | None) -> FlatMap | FlatOnly | None:
     """Return F of Q on a plane by homothety, or w as an integral, accepted; None for neither."""
     polar = _polar(metric)
     if polar is None:
@@ -145,7 +139,7 @@ def in_the_plane(metric: HessianMetric, target: Expr | None) -> FlatMap | FlatOn
         F, scale = _measured(polar, _from_polar(polar, candidate.F, candidate.scale, w), w, target)
         try:
             trees = tuple(map(from_sympy, F))
-            point = accepts_map(term, trees, weights, from_sympy(scale))
+            point = accepted_near(term, Claim(trees, weights, from_sympy(scale)))
         except LanguageError:
             continue
         if point is not None:
@@ -157,7 +151,7 @@ def in_the_plane(metric: HessianMetric, target: Expr | None) -> FlatMap | FlatOn
         return None
     reason = "no closed form was found: `F` is the inverse of `w(beta)`"
     i, j = polar.order
-    betas = [term.symbols()[name] for name in term.variables]
+    betas = [term.symbols()[name] for name in term.coordinates]
     angle = sympy.Integral(sympy.sqrt(polar.line), T)
     rows: tuple[tuple[object, object], ...] = ((w1, polar.size), (w2, angle))
     if polar.degree != 0:
@@ -168,15 +162,15 @@ def in_the_plane(metric: HessianMetric, target: Expr | None) -> FlatMap | FlatOn
     return FlatOnly(term, finding, None, rows)
 
 
-def _polar(metric: HessianMetric) -> Polar | None:
+def _polar(metric: Convexity) -> Polar | None:
     """Propose polar coordinates by the degree of n = <beta, Hess Q beta>."""
     term = metric.term
-    if len(term.variables) != 2:
+    if len(term.coordinates) != 2:
         return None
-    order = next(((i, 1 - i) for i in (0, 1) if metric.point[term.variables[i]] > 0), None)
+    order = next(((i, 1 - i) for i in (0, 1) if metric.point[term.coordinates[i]] > 0), None)
     if order is None:
         return None
-    x, y = [term.symbols()[term.variables[i]] for i in order]
+    x, y = [term.symbols()[term.coordinates[i]] for i in order]
     H = [[tidy(metric.expression(metric.H[i][j])) for j in order] for i in order]
     v = [H[0][0] * x + H[0][1] * y, H[1][0] * x + H[1][1] * y]
     n = tidy(x * v[0] + y * v[1])
@@ -228,50 +222,7 @@ def _measured(
     return [factor * f for f in F], tidy(scale * factor**polar.degree)
 
 
-def accepts_map(
-    term: CoupledTerm, F: Sequence[Tree], weights: Sequence[str], scale: Tree
-) -> tuple[tuple[str, Fraction], ...] | None:
-    """Return a point near which J^T (Hess Q)(F) J = c > 0 is proved; None where none is found.
-
-    J^T D_w(J^-T D_w(Q o F)) is that, so that Hess Q is never formed in beta.
-    """
-    d = len(weights)
-    for values in term.parameter_points():
-        for shift, k in itertools.product(range(3), range(len(PLACES))):
-            places = [PLACES[(k + i * shift) % len(PLACES)] for i in range(d)]
-            point = {**dict(zip(weights, places, strict=True)), **values}
-            tower = Elementary(point, [term.tree, *F, scale])
-            try:
-                holds = _holds_at(tower, term, (F, scale), d)
-            except (Unsettled, ZeroDivisionError):
-                continue
-            return tuple(point.items()) if holds else None
-    return None
-
-
-def _holds_at(
-    tower: Elementary, term: CoupledTerm, claim: tuple[Sequence[Tree], Tree], d: int
-) -> bool:
-    f, c = [tower.read(x) for x in claim[0]], tower.read(claim[1])
-    composed = tower.read(term.tree, dict(zip(term.variables, f, strict=True)))
-    J = tuple(tuple(tower.derivative(x, k) for k in range(d)) for x in f)
-    G = [tower.derivative(composed, k) for k in range(d)]
-    back = [*zip(*inverse(J), strict=True)]  # J^-T
-    y = [tower.tidy(dot(row, G)) for row in back]
-    slopes = [[tower.derivative(x, k) for k in range(d)] for x in y]
-    if tower.sign(c) <= 0:
-        return False
-    columns = [*zip(*J, strict=True)]
-    moved = [*zip(*slopes, strict=True)]
-
-    def off(k: int, m: int) -> RationalFunction:
-        entry = dot(columns[k], moved[m])
-        return tower.tidy(entry - c if k == m else entry)
-
-    return all(tower.is_zero(off(k, m)) for k in range(d) for m in range(d))
-
-
-def _is_polar(metric: HessianMetric, polar: Polar) -> bool:
+def _is_polar(metric: Convexity, polar: Polar) -> bool:
     """Tell whether kappa Hess Q is that metric, with P > 0 at the point, exactly."""
     tower, (i, j) = metric.tower, polar.order
     betas = tower.field.gens[:2]

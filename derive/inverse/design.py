@@ -16,7 +16,7 @@ from sympy import Expr, Symbol
 
 from derive.inverse.line_element import Interval
 from derive.inverse.start import FlowStart
-from derive.inverse.term import CoupledTerm, SeparableTerm
+from derive.inverse.term import Term
 from derive.language import from_sympy, to_sympy, to_text
 from derive.language.tree import Tree
 from derive.printable import Held, Printable
@@ -43,7 +43,7 @@ class Coordinate(Held):
     *second* is Q'', an expression near the start; None where Q could not be read.
     """
 
-    term: SeparableTerm
+    term: Term
     finding: Finding
     second: Expr | None
 
@@ -156,7 +156,7 @@ class InverseDesign(Claims, Printable):
     @property
     def coupled(self) -> tuple[Coordinate, ...]:
         """What was found for terms of several variables."""
-        return tuple(c for c in self.coordinates if isinstance(c.term, CoupledTerm))
+        return tuple(c for c in self.coordinates if c.term.couples)
 
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
@@ -180,7 +180,7 @@ def claims(c: Coordinate) -> Iterator[Statement | Open]:
     """Yield what is claimed of a coordinate: without F, that there is none, or nothing."""
     why, about = {"why": c.finding}, c.term.variable
     if c.finding.verdict is Verdict.REFUTED:
-        fewest = " with as many weights as outputs" * isinstance(c.term, CoupledTerm)
+        fewest = " with as many weights as outputs" * c.term.couples
         words = f"no `F`{fewest} has it: {{why}}"
         yield Statement(words, why, kind="design", about=about, by=c.finding)
     else:

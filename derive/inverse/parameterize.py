@@ -17,6 +17,7 @@ from sympy import Expr
 from derive.errors import InputError
 from derive.inverse.acceptance import accepts
 from derive.inverse.candidates import candidates
+from derive.inverse.convexity import Convexity, examine
 from derive.inverse.coupled import LinearChange, in_the_plane, linear_change
 from derive.inverse.design import (
     Coordinate,
@@ -28,11 +29,10 @@ from derive.inverse.design import (
     Parameterized,
     accepted,
 )
-from derive.inverse.flatness import hessian_metric, not_convex
 from derive.inverse.line_element import Candidate, W, conditions, tidy
 from derive.inverse.pair import find_pair
 from derive.inverse.start import flow_start, within
-from derive.inverse.term import Convexity, CoupledTerm, SeparableTerm, examine, recognise
+from derive.inverse.term import Term, recognise
 from derive.language import from_sympy, parse_expression, to_text
 from derive.language.tree import Tree, names
 from derive.model.labels import backticked
@@ -108,7 +108,7 @@ def _tree(value: Written) -> Tree:
 
 def _terms(
     trees: list[Tree], variable: str | None, start: dict[str, Written], positive: frozenset[str]
-) -> list[SeparableTerm]:
+) -> list[Term]:
     """Return the terms of Q, each with its coordinates and start."""
     groups = [recognise(tree, variable) for tree in trees]
     variables = [name for group in groups for name in group]
@@ -117,22 +117,27 @@ def _terms(
     if excess := sorted(positive - set(names(tuple(trees)))):
         raise InputError(f"positive: {excess[0]} is no parameter of Q")
     _apart(trees, groups)
-    several = any(len(group) > 1 for group in groups)
-    terms = list[SeparableTerm]()
+    several, terms = any(len(group) > 1 for group in groups), list[Term]()
     for i, (tree, group) in enumerate(zip(trees, groups, strict=True), 1):
-        if len(group) > 1:
-            terms.append(_coupled_term(tree, group, start, positive))
-            continue
-        (name,) = group
-        value = _tree(start[name]) if name in start else None
+        given = sorted({*group} & {*start})
+        if given and len(group) > 1:
+            raise InputError(f"start: Q couples {given[0]} to others; leave it out")
+        value = _tree(start[given[0]]) if given else None
         if value is not None and set(names((value,))) & set(variables):
-            raise InputError(f"start: the value of {name} uses a coordinate")
-        suffix = name.removeprefix("beta").strip("_") if several else str(i) * (len(trees) > 1)
-        found = SeparableTerm(tree, name, positive - {name}, value, suffix)
-        if W.name in found.parameters:
-            raise InputError("w is the name of the weight: call the parameter something else")
-        terms.append(found)
+            raise InputError(f"start: the value of {given[0]} uses a coordinate")
+        term = Term(tree, group, positive - {*group}, value, str(i) * (len(trees) > 1))
+        terms.append(replace(term, suffix=term.numbers[0]) if several else term)
+        _refuse_ours(term)
     return terms
+
+
+def _refuse_ours(term: Term) -> None:
+    """Refuse parameters that have the names of weights, or other names of ours."""
+    if not term.couples and W.name in term.parameters:
+        raise InputError("w is the name of the weight: call the parameter something else")
+    ours = {"t", "phi", *(f"{x}{n}" for x in "uw" for n in term.numbers)}
+    if term.couples and (taken := sorted(ours & {*term.parameters})):
+        raise InputError(f"{taken[0]} is a name of ours: call the parameter something else")
 
 
 def _apart(trees: Sequence[Tree], groups: Sequence[tuple[str, ...]]) -> None:
@@ -149,48 +154,32 @@ def _apart(trees: Sequence[Tree], groups: Sequence[tuple[str, ...]]) -> None:
         raise InputError(f"{words}: write all terms with one of these as one argument")
 
 
-def _coupled_term(
-    tree: Tree, group: tuple[str, ...], start: Mapping[str, Written], positive: frozenset[str]
-) -> CoupledTerm:
-    """Return a term of several coordinates; InputError for a start, or names that are ours."""
-    if given := sorted({*group} & {*start}):
-        raise InputError(f"start: Q couples {given[0]} to others; leave it out")
-    term = CoupledTerm(tree, ", ".join(group), positive, variables=group)
-    ours = {"t", "phi", *(f"{x}{n}" for x in "uw" for n in term.numbers)}
-    if taken := sorted(ours & {*term.parameters}):
-        raise InputError(f"{taken[0]} is a name of ours: call the parameter something else")
-    return term
-
-
-def _coupled(term: CoupledTerm, target: Expr | None) -> Coordinate | LinearChange:
-    """Return what is found for one term in several variables, or others in which it is a sum."""
-    metric = hessian_metric(term)
-    if metric is None or not metric.positive:
-        return Coordinate(term, not_convex(metric), None)
-    if metric.flatness.verdict is not Verdict.PROVED:
-        return Coordinate(term, metric.flatness, None)
-    if change := linear_change(metric):
-        return change
-    return in_the_plane(metric, target) or FlatOnly(
-        term,
-        Finding(Verdict.UNDECIDED, "no closed form of `F` was found", metric.flatness.evidence),
-        None,
-        (),
-    )
-
-
-def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate | LinearChange:
-    """Return what is found for one term, with K Q'' = *target* where that is given."""
-    if isinstance(term, CoupledTerm):
-        return _coupled(term, target)
+def _coordinate(term: Term, target: Expr | None) -> Coordinate | LinearChange:
+    """Return what is found for one term, with J^T (Hess Q) J = *target* where that is given."""
     convexity = examine(term)
+    if convexity is None and term.start is not None:
+        raise InputError(f"start: Q is not defined and smooth around {term.variable} there")
     if convexity is None:
-        if term.start is not None:
-            raise InputError(f"start: Q is not defined and smooth around {term.variable} there")
         reason = "Q is not defined and smooth at any point that was tried"
         return Coordinate(term, Finding(Verdict.UNDECIDED, reason), None)
     if convexity.sign <= 0:
         return _refused(convexity)
+    return (_coupled if term.couples else _single)(convexity, target)
+
+
+def _coupled(convexity: Convexity, target: Expr | None) -> Coordinate | LinearChange:
+    """Return F of several variables, or others in which Q is a sum."""
+    term, flat = convexity.term, convexity.flatness
+    if flat.verdict is not Verdict.PROVED:
+        return Coordinate(term, flat, None)
+    unknown = Finding(Verdict.UNDECIDED, "no closed form of `F` was found", flat.evidence)
+    found = linear_change(convexity) or in_the_plane(convexity, target)
+    return found or FlatOnly(term, unknown, None, ())
+
+
+def _single(convexity: Convexity, target: Expr | None) -> Coordinate:
+    """Return F of one variable, in one weight or a pair, or the integral of which it is inverse."""
+    term = convexity.term
     element = convexity.element
     best: OneWeight | None = None
     for proposed in itertools.islice(candidates(element), CANDIDATES):
@@ -220,15 +209,18 @@ def _adapted(candidate: Candidate, convexity: Convexity, target: Expr | None) ->
 
 
 def _refused(convexity: Convexity) -> Coordinate:
-    """Return the refusal of a Q that is proved not to be strictly convex."""
-    term, second = convexity.term, convexity.second
-    here = convexity.point[term.variable]
+    """Return the refusal of a Q that is not strictly convex at a point, nor at others tried."""
+    term, nowhere = convexity.term, convexity.nowhere
+    if term.couples:
+        unknown = Finding(Verdict.UNDECIDED, "no point with `Hess Q > 0` was found")
+        return Coordinate(term, Finding(Verdict.REFUTED, nowhere) if nowhere else unknown, None)
+    second, here = convexity.second, convexity.point[term.variable]
     names_of_q = {*term.parameters, term.variable}
     q2, at = backticked(second, names_of_q), backticked(f"{term.variable} = {here}", names_of_q)
     exact = term.start is not None and to_text(term.start) == str(here)
     verdict, reason = Verdict.REFUTED, f"Q is not strictly convex near {at}: Q'' = {q2}"
-    if convexity.everywhere:
-        reason = f"Q is not strictly convex near any point: Q'' = {q2}"
+    if nowhere:
+        reason = f"{nowhere}: Q'' = {q2}"
     elif not exact or term.parameters:
         verdict, reason = Verdict.UNDECIDED, "no point with Q'' > 0 was found"
     elif convexity.sign == 0:

@@ -10,8 +10,9 @@ from sympy import Expr
 
 from derive.errors import LanguageError
 from derive.inverse.acceptance import reaches, vanishes
+from derive.inverse.convexity import Convexity
 from derive.inverse.line_element import Candidate, W
-from derive.inverse.term import Convexity, SeparableTerm
+from derive.inverse.term import Term
 from derive.language import from_sympy, to_sympy, to_text
 from derive.language.tree import Tree, names
 from derive.model.labels import backticked
@@ -67,7 +68,7 @@ def starts(convexity: Convexity, natural: Iterable[Expr]) -> Iterator[tuple[Tree
                 yield tree, True
 
 
-def _weight_at(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> Tree | None:
+def _weight_at(term: Term, candidate: Candidate, beta_0: Tree) -> Tree | None:
     """Return w_0 with F(w_0) = beta_0 and F'(w_0) != 0, proved; None where none was found."""
     symbols = term.symbols()
     value = candidate.inverse.subs(symbols[term.variable], to_sympy(beta_0, symbols))
@@ -78,7 +79,7 @@ def _weight_at(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> Tree 
     return start if reaches(term, start, F, slope, beta_0) else None
 
 
-def within(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> bool:
+def within(term: Term, candidate: Candidate, beta_0: Tree) -> bool:
     """Tell whether a given start lies in the range of F, at some values of the parameters."""
     symbols = term.symbols()
     value = to_sympy(beta_0, symbols)

@@ -12,7 +12,7 @@ import sympy
 from derive import InputError, Verdict, parameterize
 from derive.inverse.acceptance import accepts
 from derive.inverse.line_element import Candidate, W
-from derive.inverse.term import SeparableTerm
+from derive.inverse.term import Term
 from derive.language import parse_expression, to_sympy
 from derive.statement import Statement
 from tests.published import derive_once
@@ -176,14 +176,14 @@ def test_found_and_proved(Q, output, start):
 )
 def test_a_wrong_f_is_rejected(Q, wrong):
     F = to_sympy(parse_expression(wrong)).subs(sympy.Symbol("w"), W)
-    term = SeparableTerm(parse_expression(Q), "beta")
+    term = Term(parse_expression(Q), ("beta",))
     whole = (-sympy.oo, sympy.oo)
     for scale in (1, 2, 4, sympy.Rational(16, 9)):
         assert not accepts(term, Candidate(F, None, whole, sympy.Integer(1) * scale))
 
 
 def test_a_wrong_constant_is_rejected_and_the_right_one_is_not():
-    term = SeparableTerm(parse_expression("beta*log(beta)"), "beta")
+    term = Term(parse_expression("beta*log(beta)"), ("beta",))
     half = (sympy.Integer(0), sympy.oo)
     assert accepts(term, Candidate(W**2, sympy.sqrt(W), half, sympy.Integer(4)))
     assert not accepts(term, Candidate(W**2, sympy.sqrt(W), half, sympy.Integer(5)))

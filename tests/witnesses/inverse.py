@@ -5,7 +5,6 @@ import sympy
 from sympy import Symbol
 
 from derive.inverse.design import FlatMap, FlatOnly, IntegralOnly, Parameterized, WeightPair
-from derive.inverse.term import CoupledTerm
 from derive.language import to_sympy
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
@@ -39,7 +38,7 @@ def curvature_is_constant(design, statement, rng):
     c = of(design, statement)
     if isinstance(c, FlatMap):
         return image_of_hessian(c, rng)
-    if isinstance(c.term, CoupledTerm):
+    if c.term.couples:
         if curvature(c, rng) < CLOSE:
             raise Refuted("Hess Q is flat")
         return 1
@@ -74,7 +73,7 @@ def curvature_is_constant(design, statement, rng):
 def at_a_point(c, rng):
     """Return Q, its variables, and a point near which Q is convex, in real symbols."""
     Q = real(to_sympy(c.term.tree)).subs(drawn(c, rng))
-    x = [Symbol(name, real=True) for name in c.term.variables]
+    x = [Symbol(name, real=True) for name in c.term.coordinates]
     H = sympy.lambdify(x, sympy.hessian(Q, x), "numpy")
     while True:
         at = [rng.uniform(-1, 3) for _ in x]
@@ -102,7 +101,7 @@ def curvature(c, rng):
 
 def image_of_hessian(c, rng):
     """Evaluate J J^T Hess Q(F) near the point that is named: it is c I, by differences of F."""
-    w, b = ([Symbol(n, real=True) for n in names] for names in (c.weights, c.term.variables))
+    w, b = ([Symbol(n, real=True) for n in names] for names in (c.weights, c.term.coordinates))
     point = dict(c.point)
     numbers = {x: float(point[x.name]) for x in drawn(c, rng)}
     F = sympy.lambdify(w, [real(to_sympy(f)).subs(numbers) for f in c.outputs], "numpy")
