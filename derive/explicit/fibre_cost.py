@@ -33,12 +33,11 @@ from sympy import Abs, Expr, Matrix, Symbol
 from derive.errors import InputError
 from derive.exact.elementary_signs import Undecided, lesser
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import terms
 from derive.explicit.factored_cost import GROUND, factored_cost
 from derive.language import to_sympy
 from derive.language.tree import Tree, names
 from derive.model.names import read_tree
-from derive.model.notation import Notation, rational
+from derive.model.notation import Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.statement import Claims, Equations, Open, Sentence, Statement, each, note, tell
@@ -47,8 +46,6 @@ from derive.verdict import Finding, Verdict, conclude
 TRACE, LOG_DET = "trace-K", "log-det-K"
 Costs = Mapping[str, Expr]
 """C |w|^p, by the weight."""
-Monomial = tuple[Expr, Mapping[str, int]]
-"""A coefficient, and the exponents of weights."""
 Rows = Sequence[Sequence[Fraction]]
 Height = Callable[[Sequence[str], Sequence[Expr]], Expr]
 """H on some weights, and outputs in them."""
@@ -237,10 +234,10 @@ def _open(beta: tuple[Symbol, ...], why: str) -> BlockFibre:
 
 def _shared(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
     """Return the cost of outputs that share weights, each a monomial."""
-    parts = [[*_monomials(p, f)] for f in p.F]
+    parts = [*map(_monomials, p.F, [p] * p.d)]
     if [len(part) for part in parts] != [1] * p.d or p.d > OUTPUTS:
         return _open(beta, f"of outputs that share weights a rule is known for {OUTPUTS} monomials")
-    R, attained = (orbit := Orbit(tuple(row for (row,) in parts), beta)).least(orbit.height(h))
+    R, attained = Orbit(tuple(row for (row,) in parts), beta).least(h)
     if R is None:
         return _open(beta, UNSEEN)
     return BlockFibre(beta, Finding(Verdict.PROVED, MEANS), whole=R, attained=attained)
@@ -256,12 +253,12 @@ def _factored(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> Block
 
 def _summed(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
     """Return the cost of a sum of monomials without common weights, by an infimal convolution."""
-    parts = [*_monomials(p, p.F[0])]
-    used = [w for _, powers in parts for w in powers]
-    if len(set(used)) < len(used) or {} in [powers for _, powers in parts]:
+    parts = _monomials(p.F[0], p)
+    used = [w for part in parts for w in part.free_symbols]
+    if len(set(used)) < len(used) or not all(part.free_symbols for part in parts):
         return _open(beta, "a rule is known for sums of monomials without common weights")
-    orbits = (Orbit((row,), (Symbol("x", positive=True),)) for row in parts)
-    costs = [*filter(None, (orbit.least(orbit.height(h))[0] for orbit in orbits))]
+    orbits = (Orbit((part,), (Symbol("x", positive=True),)) for part in parts)
+    costs = [*filter(None, (orbit.least(h)[0] for orbit in orbits))]
     if len(costs) < len(parts):
         return _open(beta, UNSEEN)
     rows = [(degree(R), R.subs(dict.fromkeys(R.free_symbols, 1))) for R in costs]
@@ -280,15 +277,10 @@ def degree(R: Expr) -> Expr:
     return sympy.Add(*(sympy.cancel(x * R.diff(x) / R) for x in R.free_symbols))
 
 
-def _monomials(p: Parameterization, f: RationalFunction) -> Iterator[Monomial]:
-    """Yield the coefficient of each monomial of an output with its exponents, which may be none."""
-    if not f.is_polynomial():
-        yield sympy.S.One, {}
-        return
-    below = sympy.Integer(int(f.denominator.leading_coefficient()))
-    for exponents, c in terms(f.numerator):
-        used = {w: n for w, n in zip(p.weights, exponents, strict=False) if n}
-        yield sympy.Integer(int(c)) / below, used
+def _monomials(f: RationalFunction, p: Parameterization) -> tuple[Expr, ...]:
+    """Return the monomials of an output; of one that is no polynomial 1."""
+    whole = sympy.expand(to_expr(f, {w: Symbol(w, real=True) for w in p.weights}))
+    return sympy.Add.make_args(whole) if f.is_polynomial() else (sympy.S.One,)
 
 
 def _cost(
@@ -309,25 +301,18 @@ def _cost(
 class Orbit:
     """Weights |w| with given values of monomials: what all scalings make of one of them."""
 
-    rows: tuple[Monomial, ...]
+    rows: tuple[Expr, ...]
     beta: tuple[Symbol, ...]
 
     @functools.cached_property
     def weights(self) -> tuple[str, ...]:
         """The weights of the monomials."""
-        return tuple(sorted({w for _, powers in self.rows for w in powers}))
+        return tuple(sorted({w.name for row in self.rows for w in row.free_symbols}))
 
     @functools.cached_property
     def E(self) -> Matrix:
         """The exponents, a row for each output."""
-        return Matrix([[powers.get(w, 0) for w in self.weights] for _, powers in self.rows])
-
-    def height(self, h: Height) -> Expr:
-        """Return h on the weights."""
-        w = [Symbol(x, real=True) for x in self.weights]
-        table = zip(self.rows, self.E.tolist(), strict=True)
-        powers = ((c, zip(w, row, strict=True)) for (c, _), row in table)
-        return h(self.weights, [c * sympy.Mul(*(x**e for x, e in row)) for c, row in powers])
+        return Matrix([list(self._powers(row)[0]) for row in self.rows])
 
     def parts(self, h: Expr) -> dict[tuple[Expr, ...], Expr]:
         """Return the sums of monomials of h that all scalings multiply alike, by their D."""
@@ -338,9 +323,10 @@ class Orbit:
             found[D] = found.get(D, sympy.S.Zero) + term
         return found
 
-    def least(self, h: Expr) -> tuple[Expr | None, bool]:
+    def least(self, h: Height) -> tuple[Expr | None, bool]:
         """Return the least h, and whether it is attained; None where it is not seen."""
-        parts, dimension = self.parts(h), len(self.weights) - len(self.rows)
+        parts = self.parts(h(self.weights, self.rows))
+        dimension = len(self.weights) - len(self.rows)
         if self.E.rank() < len(self.rows):
             return None, False
         if dimension == 1 and (max(parts)[0] <= 0 or min(parts)[0] >= 0):
@@ -374,7 +360,7 @@ class Orbit:
         t = next((t for t in every if all(x % 2 == 0 for x in t * self.E - odd)), None)
         if t is None:
             return None
-        sized = zip((c for c, _ in self.rows), self.beta, q, t, strict=True)
+        sized = zip((_sizes(row)[0] for row in self.rows), self.beta, q, t, strict=True)
         signed = ((Abs(b / c), b / c, x, s) for c, b, x, s in sized)
         return _sizes(term)[0] * sympy.Mul(*(size ** (x - s) * b**s for size, b, x, s in signed))
 
@@ -386,16 +372,16 @@ class Orbit:
 
 
 def _side(
-    parts: Sequence[Monomial], rows: Sequence[tuple[Expr, Expr]], q: Expr, sign: int
+    parts: Sequence[Expr], rows: Sequence[tuple[Expr, Expr]], q: Expr, sign: int
 ) -> Expr | None:
     """Return the factor for beta of a sign, by the monomials that take it; None where none does."""
-    pairs = zip(parts, rows, strict=True)
-    reach = [C for (c, powers), (_, C) in pairs if _takes(c, powers, sign)]
+    reach = [C for part, (_, C) in zip(parts, rows, strict=True) if _takes(part, sign)]
     return _split(reach, q) if reach else None
 
 
-def _takes(c: Expr, powers: Mapping[str, int], sign: int) -> bool:
-    return any(n % 2 for n in powers.values()) or (c > 0) == (sign > 0)
+def _takes(part: Expr, sign: int) -> bool:
+    c, sizes = _sizes(part)
+    return any(odd for _, odd in sizes.values()) or (c > 0) == (sign > 0)
 
 
 def _split(factors: Sequence[Expr], q: Expr) -> Expr:
@@ -405,9 +391,9 @@ def _split(factors: Sequence[Expr], q: Expr) -> Expr:
     return sympy.Add(*(C ** (-1 / (q - 1)) for C in factors)) ** (1 - q)
 
 
-def _mixed(parts: Sequence[Monomial], rows: Sequence[tuple[Expr, Expr]], b: Symbol) -> Expr | None:
+def _mixed(parts: Sequence[Expr], rows: Sequence[tuple[Expr, Expr]], b: Symbol) -> Expr | None:
     """Return the infimal convolution of constants, C |b|^q, q > 1, and c |b|; None of others."""
-    if not all(_takes(*part, sign) for part in parts for sign in (1, -1)):
+    if not all(_takes(part, sign) for part in parts for sign in (1, -1)):
         return None
     if constants := [C for q, C in rows if q == 0]:  # what costs the same at every b takes all
         return sympy.Add(*constants)

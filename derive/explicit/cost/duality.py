@@ -215,18 +215,7 @@ class Nuclear:
 
     def expression(self, betas: Sequence[Symbol]) -> Expr | None:
         """Return it in square roots, for m <= 2."""
-        B = self.matrix(betas)
-        square = sympy.Add(*(x**2 for x in B))
-        if self.rows == 1:
-            return 2 * sympy.sqrt(sympy.factor(sympy.expand(square)))
-        if self.rows > 2:
-            return None
-        if self.columns == 2:
-            return 2 * sympy.sqrt(sympy.expand(square) + 2 * sympy.Abs(sympy.factor(B.det())))
-        # det(B B^T) by Cauchy and Binet.
-        pairs = combinations(range(self.columns), 2)
-        minors = sympy.Add(*(sympy.factor(B[:, list(pair)].det()) ** 2 for pair in pairs))
-        return 2 * sympy.sqrt(sympy.expand(square) + 2 * sympy.sqrt(minors))
+        return self.weighted(betas, sympy.eye(self.rows), sympy.eye(self.columns))
 
     def weighted(self, betas: Sequence[Symbol], A: sympy.Matrix, C: sympy.Matrix) -> Expr | None:
         """Return 2 |A^(1/2) B C^(1/2)|_*, by the roots of the eigenvalues of A B C B^T, m <= 2."""
@@ -236,7 +225,11 @@ class Nuclear:
             return 2 * sympy.sqrt(sympy.factor(M[0]))
         if self.rows > 2:
             return None
-        square = sympy.factor(M.det())  # det A det C det(B)^2 where B is square
+        # det(B C B^T) by Cauchy and Binet.
+        pairs = [*map(list, combinations(range(self.columns), 2))]
+        minors = {tuple(pair): sympy.factor(B[:, pair].det()) for pair in pairs}
+        products = product(minors.items(), repeat=2)
+        square = A.det() * sympy.Add(*(C[[*i], [*j]].det() * x * y for (i, x), (j, y) in products))
         total = M.trace() + 2 * sympy.powdenest(sympy.sqrt(square))
         number, form = total.as_content_primitive()
         return 2 * sympy.sqrt(number) * sympy.sqrt(form)
