@@ -21,7 +21,6 @@ from derive.option import option
 
 if TYPE_CHECKING:
     from derive.atlas.entry import Entry
-    from derive.atlas.search import Match
     from derive.derivation import Derivation
 
 FILE = "The file of an atlas; else the small one that comes with the program."
@@ -109,7 +108,11 @@ class Search(Command):
             enter("comparing Hessians")
             matches = search(self.potential, entries, self.most)
         equal = any(match.fit for match in matches)
-        listed = [_record(match.entry) | _compared(match) for match in matches[: self.most]]
+        how = ("ground", "misfit", "constants")
+        listed = [
+            _record(match.entry) | {name: getattr(match, name) for name in how}
+            for match in matches[: self.most]
+        ]
         proved = sum(match.constants is not None for match in matches)
         line = f"equal: {proved} by an exact identity, {len(matches) - proved} in numbers alone"
         return self._told(listed, equal, line if equal else "none is equal; the nearest:")
@@ -126,10 +129,6 @@ class Search(Command):
 def _record(entry: Entry) -> dict[str, Any]:
     own = ("id", "outputs", "start", "verdict", "kind", "g", "Q", "laws", "domain", "horizon")
     return {name: getattr(entry, name) for name in own}
-
-
-def _compared(match: Match) -> dict[str, Any]:
-    return {"ground": match.ground, "misfit": match.misfit, "constants": match.constants}
 
 
 def _written(x: dict[str, Any]) -> str:

@@ -46,7 +46,17 @@ class Catalogue(Recorded):
             return Answer(bibtex(sorted(keys)))
         if self.model is not None:
             return super().answer(enter)
-        return _table(read, enter) if self.form.name == "markdown" else Answer(_list(read))
+        if self.form.name != "markdown":
+            return Answer(_list(read))
+        enter("importing the algebra")
+        from derive.catalogue.library import derive_entry
+        from derive.catalogue.listing import markdown
+
+        derived = []
+        for entry in read:
+            enter(entry.id)
+            derived.append((entry, derive_entry(entry)))
+        return Answer(markdown(derived))
 
     def find(self, enter: Enter) -> Model:
         """Derive the model that is named."""
@@ -64,18 +74,6 @@ def _list(models: tuple[Entry, ...]) -> str:
         typed = " ".join([*outputs, *(f"--{name} {value}" for name, value in entry.options)])
         lines += [entry.id, *wrapper.wrap(entry.title), *wrapper.wrap(typed)]
     return "\n".join(lines)
-
-
-def _table(models: tuple[Entry, ...], enter: Enter) -> Answer:
-    enter("importing the algebra")
-    from derive.catalogue.library import derive_entry
-    from derive.catalogue.listing import markdown
-
-    derived = []
-    for entry in models:
-        enter(entry.id)
-        derived.append((entry, derive_entry(entry)))
-    return Answer(markdown(derived))
 
 
 @dataclass(frozen=True, kw_only=True)

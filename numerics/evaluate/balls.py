@@ -133,7 +133,9 @@ def largest_root(*coefficients: Any) -> arb:
         return product / (half - root) if half < 0 else half + root
     monic = [*(c / leading for c in lower), arb(1)]
     P = arb_poly(monic)
-    slope, x = P.derivative(), _bound(monic)
+    sizes = (abs(c).upper().root(k) for k, c in enumerate(monic[-2::-1], 1) if c != 0)
+    # 2 max_k |c_{n-k}|^(1/k), above all roots, or a little more
+    slope, x = P.derivative(), (2 * reduce(arb.max, sizes, arb(0))).upper()
     for _ in range(2 * ctx.prec):
         new = (x - P(x) / slope(x)).mid()
         if not new < x:
@@ -147,12 +149,6 @@ def largest_root(*coefficients: Any) -> arb:
     if ended and P(low) < 0 and all(c >= 0 for c in P(arb_poly([high, 1])).coeffs()):
         return low.union(high)
     return lower_root(0, *coefficients)
-
-
-def _bound(monic: Sequence[arb]) -> arb:
-    """Return ``2 max_k |c_{n-k}|^(1/k)``, above all roots, or a little more."""
-    sizes = (abs(c).upper().root(k) for k, c in enumerate(monic[-2::-1], 1) if c != 0)
-    return (2 * reduce(arb.max, sizes, arb(0))).upper()
 
 
 def lower_root(number: int, *coefficients: Any) -> arb:

@@ -295,17 +295,15 @@ class LeafOde:
         try:
             b = [read_number(x, "beta") - x0 for x, x0 in zip(beta, self.beta0, strict=True)]
             origin, steps = [*self.weights, self._warp(digits), *zeros], _STEPS * digits
-            return integrate(self._tape(b), origin, digits, None, steps, time=Fraction(1)).state
+            slopes = [f"slope {i + 1}" for i in range(len(b))]
+            builder = Builder((*self.parameterization.weights, _WARP, *slopes, _Q))
+            moves, growth, rates = self._motion(builder, b)
+            pairs = zip(slopes, b, strict=True)
+            height = builder.linear((builder.input(y), x) for y, x in pairs)
+            tape = builder.tape([*moves, growth, *rates, height])  # of w, g, y and Q in t
+            return integrate(tape, origin, digits, None, steps, time=Fraction(1)).state
         except DeriveError:
             return (mpmath.nan,) * (len(self.weights) + 1 + len(zeros))
-
-    def _tape(self, b: Sequence[Fraction]) -> Tape:
-        """Compile the ODE in t of the weights, g, y and Q."""
-        slopes = [f"slope {i + 1}" for i in range(len(b))]
-        builder = Builder((*self.parameterization.weights, _WARP, *slopes, _Q))
-        moves, growth, rates = self._motion(builder, b)
-        height = builder.linear((builder.input(y), x) for y, x in zip(slopes, b, strict=True))
-        return builder.tape([*moves, growth, *rates, height])
 
     def _motion(self, builder: Builder, b: Sequence[Fraction]) -> _Motion:
         """Return dw/dt, dg/dt and dy/dt."""

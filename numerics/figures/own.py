@@ -39,7 +39,13 @@ def own_figure(model: TypedModel, values: str = "") -> Published:
         raise NumericalError(f"{outputs} has no Q to draw")
     if derivation.direction is not None:
         raise InputError("Q of coordinates is drawn: give vectors a dimension, u:2")
-    start, _ = at_plain_start(derivation.potential, _numbers(values))
+    given = dict[str, Fraction]()
+    for name, tree in read_option("--values", parse_assignments, values):
+        number = to_sympy(tree)
+        if number.free_symbols or not number.is_real:
+            raise InputError(f"--values: {name} must be a number such as 1/10, not {number}")
+        given[name] = Fraction(str(number if number.is_Rational else number.evalf(_DIGITS)))
+    start, _ = at_plain_start(derivation.potential, given)
     numbers = ", ".join(f"{name} = {float(x):g}" for name, x in start.items()) or "that of F"
     label, scaled = (numbers, "") if values or not start else ("", ", times the factors shown")
     many, caption = len(model.outputs) > 1, f"The start is {numbers}{scaled}."
@@ -65,17 +71,6 @@ def _panels(derivation: Derivation, start: dict[str, Fraction], label: str) -> l
         return panels
     axes = each[0].kind, each[0].xlabel, each[0].ylabel
     return [Display(*axes, series=[panel.series[0] for panel in panels])]
-
-
-def _numbers(text: str) -> dict[str, Fraction]:
-    """Read numbers for names."""
-    found = {}
-    for name, tree in read_option("--values", parse_assignments, text):
-        number = to_sympy(tree)
-        if number.free_symbols or not number.is_real:
-            raise InputError(f"--values: {name} must be a number such as 1/10, not {number}")
-        found[name] = Fraction(str(number if number.is_Rational else number.evalf(_DIGITS)))
-    return found
 
 
 def portrait(derivation: Derivation) -> tuple[bytes, str, dict[str, Fraction]] | None:

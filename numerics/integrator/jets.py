@@ -185,7 +185,13 @@ class Linear:
             any(x.exponent is None for x in args)
             or max(x.grid for x in args) - min(x.grid for x in args) > _CLOSE
         ):
-            out.cells.append(self._apart(out, args))
+            k, up = len(out.cells), -out.grid - self.down
+            moved = (
+                shifted(n * x.cells[k], x.grid + up) // self.bottom
+                for n, x in zip(self.tops, args, strict=True)
+                if x.cells[k]
+            )
+            out.cells.append(sum(moved, start=ZERO))
             yield
 
     def _scaling(self, out: Series, x: Series) -> Rule:
@@ -216,15 +222,6 @@ class Linear:
         low -= self.bottom.bit_length()
         total = sum(shifted(raw, exponent - low) for raw, exponent in terms)
         out.place(total // self.bottom, low)
-
-    def _apart(self, out: Series, args: Sequence[Series]) -> Integer:
-        """Return a sum of terms on grids that are far from each other, or not yet known."""
-        k, up = len(out.cells), -out.grid - self.down
-        pairs = zip(self.tops, args, strict=True)
-        return sum(
-            (shifted(n * x.cells[k], x.grid + up) // self.bottom for n, x in pairs if x.cells[k]),
-            start=ZERO,
-        )
 
 
 Expansion: TypeAlias = tuple[list[Series], list[Series], Callable[[], object]]

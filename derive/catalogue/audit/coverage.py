@@ -149,14 +149,12 @@ def markdown(audits: Sequence[Audit]) -> str:
         heading = re.sub(r"\\'|[{}]", "", f"{title}. {authors}.")
         parts.append(f"\n## {heading}\n\n")
         parts.append("| statement, place | ground | shown by |\n|---|---|---|\n")
-        parts.extend(_row(said) for said in found if cite in said.cite)
+        for said in (said for said in found if cite in said.cite):
+            detail = _text(said.instance or said.theorem)
+            ground = f"{said.ground.value}: {detail}" if detail else said.ground.value
+            shown = "<br>".join(_shown(said))
+            parts.append(f"| {_stated(said.text, said.place)} | {ground} | {shown} |\n")
     return "".join((*parts, *_formulas(audits)))
-
-
-def _row(said: Statement) -> str:
-    detail = said.instance or said.theorem
-    ground = f"{said.ground.value}: {_text(detail)}" if detail else said.ground.value
-    return f"| {_stated(said.text, said.place)} | {ground} | {'<br>'.join(_shown(said))} |\n"
 
 
 def _stated(text: str, place: str) -> str:
