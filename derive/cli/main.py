@@ -48,6 +48,7 @@ SHARED = {
     "data": ("margin", "path", "run", "univariate"),
     "findings": ("regimes", "compare", "optimizers", "perturb", "explicit", "parameterize"),
     "check": ("rocq",),
+    "experiment": ("figure",),
     "catalogue": ("audit", "report"),
 }
 """The modules of commands that share one."""

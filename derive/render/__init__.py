@@ -56,7 +56,7 @@ RENDERERS: dict[str, dict[str, str]] = {
     "EntrywiseDerivation": {"document": "open_sizes:tell_entrywise"},
     "MatrixDerivation": {"document": "open_sizes:tell_matrices"},
     "Derivation": {"document": "derivation:tell_derivation"}
-    | _forms(jax="exports.program", torch="exports.program", numpy="exports.numpy_module")
+    | _forms(jax="exports.program", torch="exports.program", numpy="exports.program")
     | _forms(js="exports.script", explore="explore.page")
     | {"rocq": ".rocq.theorem:written"},
     "Potential": {"jax": "exports.program:jax_function", "torch": "exports.program:torch_function"},

@@ -13,7 +13,7 @@ import pytest
 from derive import NumericalError, Parameterization
 from derive.catalogue import find
 from derive.catalogue.library import derive_entry
-from derive.render.exports.numpy_module import render_numpy
+from derive.render.exports.program import render_numpy
 from derive.verdict import Verdict
 from numerics.evaluate.lowering import lower
 from tests.cli.commands import printed_by, run

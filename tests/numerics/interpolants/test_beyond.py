@@ -10,8 +10,7 @@ import pytest
 from derive import Parameterization
 from derive.errors import InputError, NumericalError
 from derive.potential.piece import UNSEEN
-from derive.render.exports.numpy_module import render_numpy
-from derive.render.exports.program import render_jax, render_torch
+from derive.render.exports.program import render_jax, render_numpy, render_torch
 from numerics import flow, interpolate
 from numerics.evaluate.leaf import Coordinates
 from numerics.interpolants.design import Dense
