@@ -5,7 +5,8 @@ with independent constants. If int f dt is elementary, then
 
     residues at simple poles of f in E are constants: for f = A/(p q), p irreducible in E, the roots
         z of the resultant of A - z q p' and p are free of t
-    for E = exp(u) and f = sum_i a_i E^i each y' + i u' y = a_i, i != 0, has a rational solution
+    for E = exp(u) and f = sum_i a_i E^i each y' + i u' y = a_i, i != 0, has a rational solution;
+        where all have a factor P^e, as sqrt(P), each y' + (i u' + e P'/P) y = a_i/P^e
 
 And w dt/y, y^2 = P, for polynomials w and P, P without double roots, has no elementary integral
 where it has no residue and is the differential of no function of t and y: an elementary one is such
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import reduce
 from math import prod
 
@@ -63,6 +65,9 @@ def why_not_elementary(f: RationalFunction, t: int = 0) -> str | None:
     if kinds and kinds[-1] in ("exp", "log") and {*kinds} <= {"exp", "log"}:
         by_powers = _by_exponentials if kinds[-1] == "exp" else _by_logarithms
         return _by_residues(f, moving[-1], t) or by_powers(f, moving, t)
+    if sorted(kinds) == ["exp", "root"]:
+        E, root = sorted(moving, key=lambda g: g.kind)
+        return _by_exponentials(f, [E], t, root)
     return None
 
 
@@ -174,11 +179,21 @@ def _coefficients_of_residues(
 
 
 def _by_exponentials(
-    f: RationalFunction, moving: list[Generator[RationalFunction]], t: int
+    f: RationalFunction,
+    moving: list[Generator[RationalFunction]],
+    t: int,
+    root: Generator[RationalFunction] | None = None,
 ) -> str | None:
-    """Return a y' + i u' y = a_i without a rational solution, f = sum_i a_i exp(i u), or None."""
+    """Return an equation of y without a rational solution, f = sum_i a_i exp(i u), or None.
+
+    It is y' + i u' y = a_i, and y' + (i u' + e P'/P) y = a_i/P^e where all a_i have a *root* P^e.
+    """
     (E, *others), field, name = moving, f.field, f.field.names[t]
-    k = field.positions[E.name]
+    k, beside = field.positions[E.name], field.zero
+    if root is not None:
+        if (single := _without_root(f, root, t)) is None:
+            return None
+        f, beside = single
     rest = field.polynomial(f.denominator)
     lowest = min(int(e[k]) for e in rest.numerator.monoms())
     rest = rest / field.gens[k] ** lowest
@@ -188,7 +203,7 @@ def _by_exponentials(
         return None
     for n, top in by_powers(f.numerator, k).items():
         i, a = n - lowest, field.polynomial(top)
-        b = field.constant(i) * slope
+        b = field.constant(i) * slope + beside
         if i and not _has_solution(b, a / rest, t):
             y, minus = "y" if name != "y" else "z", max(terms(b.numerator))[1] < 0
             size = -b if minus else b
@@ -196,6 +211,19 @@ def _by_exponentials(
             slope_of_y = f"{a / rest!r} {'+' if minus else '-'} {times}{y}"
             what = f"no rational function `{y}` of `{name}` has the derivative `{slope_of_y}`"
             return f"{what} (Bronstein 2005)"
+    return None
+
+
+def _without_root(
+    f: RationalFunction, root: Generator[RationalFunction], t: int
+) -> tuple[RationalFunction, RationalFunction] | None:
+    """Return f/P^e, free of the root of P, and e P'/P, where P has no double root; else None."""
+    field, P = f.field, f.field.embed(root.argument)
+    r, simple = field.named(root.name), all(n == 1 for p, n in factored(P)[1] if p.depends_on(t))
+    for j in range(1, root.index):
+        rest = f / r**j
+        if simple and not rest.depends_on(field.positions[root.name]):
+            return rest, field.constant(Fraction(j, root.index)) * field.derivative(P, t) / P
     return None
 
 
@@ -233,13 +261,14 @@ def _proper(f: RationalFunction, t: int) -> RationalFunction:
 
 
 def _has_solution(b: RationalFunction, a: RationalFunction, t: int) -> bool:
-    """Tell whether y' + b y = a has a solution rational in t, for a polynomial b in t, not 0.
+    """Tell whether y' + b y = a has a solution rational in t, for b of a degree that is not below 0.
 
-    Where a has a pole of order n, y has one of order n - 1, and at infinity y is as a/b.
+    Where a has a pole of order n, y has one of order n - 1, and at infinity y is as a/b. At a pole
+    of b that is simple, its residue a fraction and no integer, a may have one of order 1.
     """
-    field = a.field
+    field, broken = a.field, [p for p, _ in factorize(b.denominator)[1]]
     poles = [(p, n) for p, n in factorize(a.denominator)[1] if int(p.degrees()[t])]
-    if any(n == 1 for _, n in poles):
+    if any(n == 1 and p not in broken for p, n in poles):
         return False
     E = prod((field.polynomial(p) ** (n - 1) for p, n in poles), start=field.one)
     degree = _degree(E, t) + _degree(a, t) - _degree(b, t)
@@ -249,6 +278,7 @@ def _has_solution(b: RationalFunction, a: RationalFunction, t: int) -> bool:
     tried = [x**j / E for j in range(degree + 1)]
     columns = [*(field.derivative(y, t) + b * y for y in tried), a]
     common = prod((field.polynomial(p) ** n for p, n in poles), start=field.one)
+    common = common * field.polynomial(b.denominator)
     rows = [_coefficients(c * common, t) for c in columns]
     size = max(max(row) for row in rows) + 1
     matrix = [[row.get(n, field.zero) for n in range(size)] for row in rows]

@@ -7,7 +7,7 @@ and functions that are rational with known poles a,
     int r(u) E^k du, A = q u + b             Ei(k q (u - a)), and a rational function times E^k
     int (r(E) + u s(E)) du, E = exp(q u)     Li_2(E/a) where a < 0, Li_2(1 - E/a) where a > 0, logs
 
-A logarithm is u itself, in E. All are proposals: who asks for one differentiates it back.
+What is rational in u^n and E times u^(n - 1) is integrated over u^n. A logarithm is u itself, in E. All are proposals: who asks for one differentiates it back.
 
 Source: Abramowitz and Stegun 1964, chapters 5 and 7, and 27.7.
 """
@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import gcd
 from typing import TypeAlias
 
 import sympy
-from sympy import Expr, Poly, Symbol
+from sympy import Expr, Poly, Rational, Symbol
 
 
 class Li2(sympy.Function):  # type: ignore[misc]
@@ -72,6 +73,8 @@ class Exponential:
         """Return int g du for a quotient of polynomials in u and E, or None."""
         if not self.A.is_polynomial(self.u):
             return None
+        if (found := self._in_power(g)) is not None:
+            return found
         q, b = self._line(1)
         is_line = self._degree == 1 and b == 0
         if is_line and not g.has(self.u):
@@ -86,6 +89,21 @@ class Exponential:
             return None
         rest, slope = (sympy.cancel(powers.nth(n) / (q * self.E * bottom)) for n in (0, 1))
         return _total((self.rational(self.E, rest), self._of_line(slope / q)))
+
+    def _in_power(self, g: Expr) -> Expr | None:
+        """Return int g du over s = u^n, in which A is a polynomial and g u rational, or None."""
+        u, s = self.u, sympy.Dummy("s", positive=True)
+        n = gcd(*(m for (m,) in Poly(self.A, u).monoms()))
+        A, h = (sympy.cancel(e).xreplace({u: s ** Rational(1, n or 1)}) for e in (self.A, g * u))
+        if n < 2 or not h.is_rational_function(s):
+            return None
+
+        def rational(x: Symbol, part: Expr) -> Expr | None:
+            part = part.xreplace({s: u**n})
+            return self.rational(*((u, part * n * u ** (n - 1)) if x is s else (x, part)))
+
+        found = Exponential(s, self.E, A, rational, self.sign).integral(sympy.cancel(h / (n * s)))
+        return None if found is None else found.xreplace({s: u**n})
 
     @property
     def _degree(self) -> int:
@@ -145,7 +163,7 @@ class Exponential:
         entire, fractions = parts
         found = list[Expr | None]()
         for (n,), c in entire.terms():
-            found.append(c * E ** (n + 1) * (log_E / (n + 1) - sympy.Rational(1, (n + 1) ** 2)))
+            found.append(c * E ** (n + 1) * (log_E / (n + 1) - Rational(1, (n + 1) ** 2)))
         for c, a, m in fractions:
             if m > 1:
                 below = (m - 1) * (E - a) ** (m - 1)

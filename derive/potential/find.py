@@ -53,6 +53,7 @@ from derive.potential.parametric import parametrize
 from derive.potential.piece import Integrand, Left, Piece, poles
 from derive.potential.quadrature import (
     find_lift,
+    in_beta,
     integrate_above_weight,
     integrate_along_beta,
     integrate_along_flow,
@@ -276,7 +277,8 @@ def _integral(
         unwritten = Integrand(_unwritten(metric, "kernel"))
         integral = along or replace(integral, integrand=unwritten)
     elif along is not None:
-        integral = min(along, integral, key=_integrals_left)
+        closed = in_beta(along, integral, chart)
+        integral = closed or min(along, integral, key=_integrals_left)
     return Form(METRIC, integral, chart)
 
 

@@ -28,7 +28,9 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import Tower
 from derive.language import to_sympy
-from derive.language.tree import Call, Number, Operation, Power, RealPower, Tree, names
+from derive.language.functions import RECORDS
+from derive.language.reader import template
+from derive.language.tree import Call, Number, Operation, Power, RealPower, Tree, names, substituted
 from derive.model.notation import (
     AssumePositive,
     BranchOpen,
@@ -276,6 +278,8 @@ def outermost(p: Parameterization, notation: Notation) -> Layer | None:
                 return Layer(
                     of(x), getattr(sympy, function), *ends, side=1 if 0 in ends[0] else None
                 )
+            case Call(function, x) if (whole := RECORDS[function].rewritten):
+                return outermost(of(substituted(template(whole), {"x": x})), notation)
     except Undecided:
         return None
     return None

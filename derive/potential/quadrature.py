@@ -33,9 +33,10 @@ from derive.model.notation import (
     to_factored_expr,
 )
 from derive.model.parameterization import Parameterization
-from derive.potential.accept import ZeroTest
+from derive.potential.accept import ZeroTest, accepted
 from derive.potential.chart import Chart, base_chart, exponentials
 from derive.potential.entries import Want, extend
+from derive.potential.monotone import Layer, outermost
 from derive.potential.piece import (
     Curve,
     Integrand,
@@ -45,6 +46,7 @@ from derive.potential.piece import (
     Root,
     moving,
     trimmed,
+    with_formulas,
     without_roots,
 )
 from derive.potential.rewriting import beside_logarithms, fewest, with_conjugates, with_hyperbolic
@@ -95,7 +97,60 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Cha
     written = Identity(statement, K, str(kernel), kind="kernel", of=("K", str(kernel)))
     evidence = (*piece.evidence, *rooted.evidence, written)
     named = replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots, note="")
-    return trimmed(replace(named, evidence=evidence, integrand=Integrand())), rooted
+    named = replace(named, evidence=evidence, integrand=Integrand())
+    left = _left_inside(metric.parameterization, named)
+    return trimmed(replace(named, integrand=left)), rooted
+
+
+def _left_inside(p: Parameterization, piece: Piece) -> Integrand:
+    """Say why int dbeta/K is left, by that over G = t, in which beta is an elementary h(t)."""
+    layers, inner, (beta,), notation = list[Layer](), p, piece.betas, Notation(p)
+    while (layer := outermost(inner, notation)) is not None:
+        layers, inner = [*layers, layer], layer.inner
+        notation = Notation(inner)
+    if not layers or piece.kernel is None:
+        return Integrand()
+    t = Symbol(str(notation.fresh("t")), positive=True)
+    kernel, proofs = with_formulas(piece.kernel, piece.roots), list[str]()
+    for side in (t, -t) if kernel.has(sympy.Abs) else (t,):
+        h = reduce(lambda e, layer: layer.image(e), reversed(layers), side)
+        proofs.append(_not_elementary(h.diff(t) / kernel.xreplace({beta: h}), t))
+    if not all(proofs):
+        return Integrand()
+    where = f"with `{t} = {to_expr(inner.F[0], notation.weights)}`"
+    return Integrand("gradient not elementary", f"{where}, {proofs[0]}")
+
+
+def in_beta(along: Piece, over_beta: Piece, chart: Chart | None) -> Piece | None:
+    """Return Q along a weight t, closed there, as a function of beta; None of another.
+
+    All of it is a function of a power of t that a chart writes in beta, where K is known.
+    """
+    curve, K, (beta,) = along.curve, over_beta.kernel, along.betas
+    if along.kind != "parametric" or curve is None or K is None or chart is None:
+        return None
+    p, s = chart.parameterization, sympy.Dummy("s", positive=True)
+    parts = (along.value, *along.gradient)
+    powers = [x.exp for e in parts for x in e.atoms(sympy.Pow) if x.base == curve.parameter]
+    n = sympy.gcd_list(powers) if powers and all(k.is_Integer for k in powers) else sympy.S.One
+    root = {curve.parameter: s ** (1 / n)}
+    value, slope = (sympy.expand_log(e.xreplace(root)) for e in parts)
+    if curve.weight not in p.weights or any(x.base == s and not x.exp.is_Integer for e in (value, slope) for x in e.atoms(sympy.Pow)):
+        return None
+    written = chart.write(p.field.named(curve.weight) ** int(n))
+    if written is None:
+        return None
+    value, slope = (e.xreplace({s: written}) for e in (value, slope))
+    begin = {beta: to_expr(p.at_start(p.F[0]), chart.notation.start_symbols)}
+    shown = (
+        ("Q'' K = 1", slope.diff(beta) * K, sympy.S.One),
+        (f"dQ/d{beta} = {slope}", value.diff(beta), slope),
+        (f"dQ/d{beta} = 0 at the start", slope.xreplace(begin), sympy.S.Zero),
+    )
+    evidence = accepted(ZeroTest(p, dict(over_beta.constants)), shown, "kernel")
+    if evidence is None:
+        return None
+    return replace(over_beta, value=value, gradient=(slope,), evidence=(*over_beta.evidence, *evidence), integrand=None, assumptions=along.assumptions, note=", ".join(meanings(value)))
 
 
 def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
