@@ -66,14 +66,13 @@ def _solve_through_root(piece: Piece, duals: Sequence[Symbol]) -> Solved | None:
     if len(piece.roots) != 1 or len(piece.betas) != 1 or piece.gradient[0].has(piece.betas[0]):
         return None
     (root,), (beta,) = piece.roots, piece.betas
-    value = invert(piece.gradient[0], root.symbol, duals[0])
-    rows = sympy.Poly(root.polynomial, beta).all_coeffs()
-    even = len(rows) == 3 and rows[1] == 0 and beta.is_nonnegative
-    if value is None or not (len(rows) == 2 or even):
-        return None
-    power = -rows[-1] / rows[0]
-    image = sympy.sqrt(power) if even else power
-    return (image.subs(root.symbol, value),), ()
+    value, P = invert(piece.gradient[0], root.symbol, duals[0]), root.polynomial
+    if P.is_polynomial(beta):
+        P = sympy.collect(sympy.expand(P), beta)
+        if sympy.degree(P, beta) > (2 if beta.is_nonnegative else 1):
+            return None
+    image = invert(P, beta, sympy.S.Zero)
+    return None if value is None or image is None else ((image.subs(root.symbol, value),), ())
 
 
 def _solve_common_factor(piece: Piece, duals: Sequence[Symbol]) -> Solved | None:
@@ -124,7 +123,8 @@ def _solve_terms(piece: Piece, duals: Sequence[Symbol]) -> Solved | None:
 def _betas_at(piece: Piece, roots: Mapping[Symbol, Expr]) -> Solved | None:
     """Return the betas where the roots are given, if their polynomials are linear in beta."""
     polynomials = [r.polynomial for r in piece.roots]
-    if any(sympy.Poly(f, *piece.betas).total_degree() > 1 for f in polynomials):
+    plain = all(f.is_polynomial(*piece.betas) for f in polynomials)
+    if not plain or any(sympy.Poly(f, *piece.betas).total_degree() > 1 for f in polynomials):
         return None
     rows, right = sympy.linear_eq_to_matrix(polynomials, *piece.betas)
     if rows.det() == 0:

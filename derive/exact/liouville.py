@@ -261,7 +261,7 @@ def _proper(f: RationalFunction, t: int) -> RationalFunction:
 
 
 def _has_solution(b: RationalFunction, a: RationalFunction, t: int) -> bool:
-    """Tell whether y' + b y = a has a solution rational in t, for b of a degree that is not below 0.
+    """Tell whether y' + b y = a has a rational solution, for b of a degree in t not below 0.
 
     Where a has a pole of order n, y has one of order n - 1, and at infinity y is as a/b. At a pole
     of b that is simple, its residue a fraction and no integer, a may have one of order 1.

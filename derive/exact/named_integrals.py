@@ -7,7 +7,8 @@ and functions that are rational with known poles a,
     int r(u) E^k du, A = q u + b             Ei(k q (u - a)), and a rational function times E^k
     int (r(E) + u s(E)) du, E = exp(q u)     Li_2(E/a) where a < 0, Li_2(1 - E/a) where a > 0, logs
 
-What is rational in u^n and E times u^(n - 1) is integrated over u^n. A logarithm is u itself, in E. All are proposals: who asks for one differentiates it back.
+What is u^(n - 1) times a function of u^n is integrated over that. A logarithm is u itself, in E.
+All are proposals: who asks for one differentiates it back.
 
 Source: Abramowitz and Stegun 1964, chapters 5 and 7, and 27.7.
 """

@@ -128,14 +128,14 @@ class Notation:
 
     @functools.cached_property
     def beta_0(self) -> tuple[Expr, ...]:
-        """F(w_0), expanded, or with hyperbolic functions as it was typed."""
+        """F(w_0), expanded, or with hyperbolic functions and logarithms as it was typed."""
         p, images = self.parameterization, self.start_symbols
         starts = {w: to_sympy(tree, images) for w, tree in p.start}
         pairs = (
             (to_expr(p.at_start(p.F[i]), images), to_sympy(p.trees[i], {**images, **starts}))
             for i in self.block
         )
-        return tuple(y if y.has(HyperbolicFunction) else x for x, y in pairs)
+        return tuple(y if y.has(HyperbolicFunction) or x.has(sympy.Abs) else x for x, y in pairs)
 
     @functools.cached_property
     def weights(self) -> dict[str, Symbol]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import zip_longest
 from math import prod
 from typing import TypeAlias
@@ -19,6 +20,7 @@ from derive.errors import DeriveError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import by_powers
+from derive.exact.named_integrals import Exponential
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
@@ -335,3 +337,35 @@ def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:
         return even + 2 * rate / s * sympy.atan(sympy.cancel(t / s))
     low, high = ((t + n * s).primitive()[1] for n in (-1, 1))
     return even + rate / s * (sympy.log(low) - sympy.log(high))
+
+
+def beside_logarithms(curve: Coordinate, mu: Expr, ratio: RationalFunction) -> Expr | None:
+    """Return int mu df, mu a sum of logarithms of linear functions of t, by dilogarithms, or None.
+
+    Of each logarithm it is an integral over that, u = log E.
+    """
+    t, slope = curve.variable, curve.expr(ratio)
+    parts = sympy.collect(sympy.expand(mu, log=False), [*mu.atoms(sympy.log)], evaluate=False)
+
+    def rational(part: Expr) -> Expr | None:
+        return antiderivative(curve, to_field(from_sympy(part), curve.field, "an integrand"))
+
+    def beside(log: Expr, c: Expr) -> Expr | None:
+        if c.has(sympy.log, sympy.atan) or log.func is not sympy.log:
+            return None
+        (inner,), u, E = log.args, sympy.Dummy("u", real=True), sympy.Dummy("E")
+        if (a := inner.diff(t)).has(t):
+            return None
+        g = sympy.cancel((c * slope * inner / a).xreplace({t: (E - inner + a * t) / a}))
+
+        def known(x: Symbol, part: Expr) -> Expr | None:
+            return None if x is u else rational(a * part.xreplace({E: inner}))
+
+        found = Exponential(u, E, u, known, partial(known_sign, curve)).integral(g * u)
+        return None if found is None else found.xreplace({u: log, E: inner})
+
+    rest = parts.pop(sympy.S.One, sympy.S.Zero)
+    if rest.has(sympy.log, sympy.atan):
+        return None
+    found = [rational(rest * slope), *(beside(log, c) for log, c in parts.items())]
+    return None if None in found else sympy.Add(*found)

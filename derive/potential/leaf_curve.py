@@ -9,15 +9,14 @@ is int mu df.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import permutations
 from typing import NamedTuple
 
 import sympy
-from sympy import Expr, Poly, Symbol
+from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factors
@@ -25,7 +24,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Coordinates, express, find_relation
 from derive.exact.linear.matrix import dot
-from derive.exact.named_integrals import Exponential, meanings
+from derive.exact.named_integrals import meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
@@ -34,6 +33,7 @@ from derive.model.notation import (
     AssumePositive,
     BranchOpen,
     Notation,
+    rational,
     to_expr,
     to_factored_expr,
     without_modulus,
@@ -43,6 +43,7 @@ from derive.potential.antiderivative import (
     antiderivative,
     antiderivatives,
     at_start,
+    beside_logarithms,
     collected,
     gathered,
     known_sign,
@@ -52,7 +53,7 @@ from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import add_root
 from derive.potential.half_spaces import exceptions
-from derive.potential.monotone import constant_part, find_logarithm, sign_where_defined
+from derive.potential.monotone import Outer, find_outer
 from derive.potential.piece import Curve, Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
 from derive.potential.rewriting import by_radical, fewest, with_hyperbolic, with_products
@@ -77,6 +78,7 @@ class LeafCurve(Coordinate):
         t: the coordinate in the weights.
         r, K: dt/dmu and dbeta/dmu along the flow.
         f: beta where it is a rational function of t, None of another.
+        outer: beta as a function of one, where it is none.
     """
 
     warping: WarpVerdict
@@ -85,6 +87,7 @@ class LeafCurve(Coordinate):
     r: RationalFunction
     K: RationalFunction
     f: RationalFunction | None
+    outer: Outer | None
 
     @property
     def rates(self) -> tuple[Expr, Expr]:
@@ -114,7 +117,8 @@ class LeafCurve(Coordinate):
         images = (t, *known, *rest[len(known) :])
         r, K = (x.compose(images, self.field) for x in (self.r, self.K))
         f = self.f and self.f.compose(images, self.field)
-        return replace(self, chart=self.chart.without_names(short), r=r, K=K, f=f)
+        h = self.outer and self.outer._replace(G=self.outer.G.compose(images, self.field))
+        return replace(self, chart=self.chart.without_names(short), r=r, K=K, f=f, outer=h)
 
 
 def leaf_curves(warping: WarpVerdict, notation: Notation) -> Iterator[LeafCurve]:
@@ -139,9 +143,7 @@ def first_form(
 def _coordinates(metric: Metric) -> Iterator[RationalFunction]:
     """Yield E where F = c log E + b, what F is a function of, and what the flow cannot cross."""
     p = metric.parameterization
-    logarithm = find_logarithm(p)
-    yield from () if logarithm is None else logarithm[:1]
-    yield from (p.field.embed(g.argument) for g in p.field.generators if g.kind == "atan")
+    yield from (outer.G for outer in filter(None, [find_outer(p)]))
     if metric.conic is not None:
         yield from filter(None, (normalized(metric.conic.K), metric.conic.exponential))
     for w in dict.fromkeys((*p.w, *metric.conserved.darboux)):
@@ -172,15 +174,25 @@ def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> Leaf
     r = written(dot(p.fields[0], p.field.gradient(t)))
     if r is None or r.is_zero():
         return None
-    f, K = written(p.F[0]), chart.metric.K[0][0]
-    slope = written(K) if f is None else f.partial(0) * r
-    if slope is None:
+    f, outer, known = written(p.F[0]), None, find_outer(p)
+    if f is not None:
+        K = f.partial(0) * r
+    elif known is not None and (G := written(known.G)) is not None:
+        outer, chart = known._replace(G=G), _with_outer(chart, known)
+        K = outer.slope * G.partial(0) * r
+    else:
         return None
     laws = {x: f for _, f, x in kept}
     if not laws.keys() >= {*own}:  # of a constant no law is the value, but a function of it is
         return None
     at_start = (start(t), *(start(laws[x]) for x in own))
-    return LeafCurve(chart.notation, field, A, at_start, tuple(own), warping, chart, t, r, slope, f)
+    given = chart.notation, field, A, at_start, tuple(own), warping, chart
+    return LeafCurve(*given, t, r, K, f, outer)
+
+
+def _with_outer(chart: Chart, outer: Outer) -> Chart:
+    """Return the chart with what F is a function of."""
+    return chart.extended(f"({outer.G!r})", outer.G, outer.inverse(chart.notation))
 
 
 def _kept(chart: Chart, t: RationalFunction) -> tuple[list[Symbol], list[Entry]]:
@@ -198,23 +210,40 @@ def _kept(chart: Chart, t: RationalFunction) -> tuple[list[Symbol], list[Entry]]
 
 
 class _Integrated(NamedTuple):
-    """kappa mu and kappa R in t with what kappa mu is at the start, and Q = beta mu - R in these.
+    """mu and Q in t.
 
     Attributes:
+        f: beta.
+        gradient: mu, 0 at the start.
+        value: Q = beta mu - R, None where it was not found.
+        mu, whole, line: the same as mu - line and whole - beta line.
         evidence: that mu is the time from the start, and dQ = mu dbeta.
     """
 
-    first: Expr
-    second: Expr
-    kappa: Expr
-    start: Expr
+    f: Expr
     gradient: Expr
-    value: Expr
+    value: Expr | None
+    mu: Expr
+    whole: Expr | None
+    line: Expr
     evidence: tuple[Identity, ...]
 
 
-def _integrated(curve: LeafCurve, f: RationalFunction) -> _Integrated | None:
-    """Return mu = int dt/r and R = int f/r dt in closed form, accepted, or None."""
+def _integrated(curve: LeafCurve) -> _Integrated | None:
+    """Return mu = int dt/r and Q in closed form, accepted, or None."""
+    if curve.f is not None:
+        found = _of_rational(curve, curve.f)
+    else:
+        found = curve.outer and _of_outer(curve, curve.outer)
+    if found is None:
+        return None
+    along = (found.f, *curve.rates)
+    evidence = accept_curve(curve, curve.begin, along, found.gradient, found.value)
+    return None if evidence is None else found._replace(evidence=evidence)
+
+
+def _of_rational(curve: LeafCurve, f: RationalFunction) -> _Integrated | None:
+    """Return what may be mu and Q = beta mu - R, R = int f/r dt, or None."""
     found, A, (beta,) = antiderivatives(curve, curve.r, f), curve.variable, curve.notation.betas
     if found is None:
         return None
@@ -222,31 +251,76 @@ def _integrated(curve: LeafCurve, f: RationalFunction) -> _Integrated | None:
     start = at_start(curve, first)
     gradient = (first - start) / kappa
     value = beta * gradient - moving(second, A) / kappa
-    evidence = accept_curve(curve, curve.begin, (curve.expr(f), *curve.rates), gradient, value)
-    if evidence is None:
+    whole = (beta * first - second) / kappa
+    return _Integrated(curve.expr(f), gradient, value, first / kappa, whole, start / kappa, ())
+
+
+def _of_outer(curve: LeafCurve, outer: Outer) -> _Integrated | None:
+    """Return what may be mu and, where that is found, Q = int mu df, for f = c h(G) + b; or None.
+
+    Of mu = rest + k h(G) it is int rest df and half a square.
+    """
+    notation, ratio, x = curve.notation, curve.K / curve.r, curve.variable
+    (beta,), (beta0,) = notation.betas, notation.beta_0
+    if (mu := antiderivative(curve, 1 / curve.r)) is None:
         return None
-    return _Integrated(first, second, kappa, start, gradient, value, evidence)
+    c, b = rational(outer.c), to_expr(outer.b, notation.start_symbols)
+    call, s, mu = outer.h(curve.expr(outer.G)), (beta - b) / c, without_modulus(mu)
+    k = mu.coeff(call)
+    rest = mu - k * call
+    start = at_start(curve, rest) + k * s.xreplace({beta: beta0})
+    gradient, value = collected(mu, x) - start, None
+    if not rest.has(sympy.log, sympy.atan):
+        rest = to_field(from_sympy(rest), curve.field, "dQ/dbeta")
+        whole = collected(antiderivative(curve, rest * ratio), x)
+        others = without_modulus(whole).xreplace({call: sympy.S.Zero})
+        linear = sympy.expand((whole - others) / call / c - start)
+        value = others + c * k * s**2 / 2 + linear * beta
+    elif k == 0 and (whole := beside_logarithms(curve, rest, ratio)) is not None:
+        value = whole - start * beta
+    return _Integrated(c * call + b, gradient, value, mu, None, start, ())
 
 
 def through_root(curve: LeafCurve) -> Form | None:
-    """Return Q = beta mu(A) - R(A), A the root of f(A) = beta on which the flow is, or None."""
+    """Return Q(beta, A), A the root of f(A) = beta on which the flow is, or None."""
     curve = curve.short
-    f, chart, (beta,) = curve.f, curve.chart, curve.notation.betas
-    solved = None if f is None else find_relation(curve.t, chart.coordinates)
+    chart = curve.chart
+    solved = find_relation(curve.t, chart.coordinates)
     # Where t is rational in beta so is K.
-    if f is None or solved is None or solved.degree == 1:
+    if solved is None or solved.degree == 1:
         return None
     rooted = add_root(chart, curve.t, solved, 1)
-    if rooted is None or rooted.assumptions or (found := _integrated(curve, f)) is None:
+    if rooted is None or rooted.assumptions or (found := _integrated(curve)) is None:
         return None
-    first, second, kappa, start, gradient, value, evidence = found
-    evidence, chart = (*rooted.evidence, *evidence), rooted
-    domain = _domain(curve, f)
-    piece = chart.named(Piece((beta,), value, (gradient,), evidence=evidence, domain=domain))
-    if not any(e.has(sympy.log, sympy.atan) for e in (first, second)):
-        parts = (beta * first - second) / kappa, first / kappa, start / kappa
+    evidence, chart = (*rooted.evidence, *found.evidence), rooted
+    t = chart.roots[-1].explicit
+    if found.value is None and t is None:
+        return None
+    piece = _in_outputs(curve, found, {}, t)
+    piece = chart.named(replace(piece, evidence=evidence, domain=_domain(curve)))
+    if found.whole is not None and not found.whole.has(sympy.log, sympy.atan):
+        parts = found.whole, found.mu, found.line
         piece = min(piece, chart.named(_without_root(piece, curve, *parts)), key=operations)
     return Form(METRIC, _given(piece, chart), chart)
+
+
+def _in_outputs(
+    curve: LeafCurve, found: _Integrated, images: Mapping[Expr, Expr], t: Expr | None
+) -> Piece:
+    """Return Q in beta, where t is in *images*, or a root; an integral where it is not found."""
+    (beta,), (beta0,) = curve.notation.betas, curve.notation.beta_0
+    if curve.outer is not None:
+        c, b = rational(curve.outer.c), to_expr(curve.outer.b, curve.notation.start_symbols)
+        images = {curve.outer.h(curve.expr(curve.outer.G)): (beta - b) / c, **images}
+    slope = with_hyperbolic(found.gradient.xreplace(images)) if images else found.gradient
+    if found.value is None:
+        value = integral_from(beta0, slope.xreplace({curve.variable: t}), beta, curve.notation)
+        return Piece((beta,), value, (slope,), integrand=Integrand("conjugate"))
+    value = found.value
+    if images:
+        value = with_hyperbolic(value.xreplace(images)).replace(sympy.log, _log)
+        value = fewest([moving(e, beta) for e in (value, sympy.expand_mul(value))])
+    return Piece((beta,), value, (slope,), note=", ".join(meanings(value)))
 
 
 def along_itself(curve: LeafCurve) -> Form | None:
@@ -258,7 +332,7 @@ def along_itself(curve: LeafCurve) -> Form | None:
     chart, t, (beta,) = curve.chart, curve.variable, curve.notation.betas
     below = (normalized(P) for P, _ in factors(curve.t.field.polynomial(curve.t.denominator)))
     smooth = {*below} <= {*chart.metric.conserved.darboux}
-    found = _integrated(curve, curve.f) if smooth and curve.f is not None else None
+    found = _integrated(curve) if smooth and curve.f is not None else None
     if curve.f is None or found is None:
         return None
     own = with_squares(to_factored_expr(curve.t, curve.notation.weights))
@@ -269,7 +343,7 @@ def along_itself(curve: LeafCurve) -> Form | None:
         (found.gradient,),
         assumptions=(*chart.notation.assumptions, *_regular(curve, curve.f)),
         evidence=found.evidence,
-        domain=_domain(curve, curve.f),
+        domain=_domain(curve),
         curve=path,
         note=f"`{t} = {own}`",
     )
@@ -346,13 +420,18 @@ def through_weights(curve: LeafCurve) -> Form | None:
     return next(iter(shortest(forms)), None)
 
 
-def _domain(curve: LeafCurve, f: RationalFunction) -> Domain | None:
+def _domain(curve: LeafCurve) -> Domain | None:
     """Return all of R where F is a polynomial and K = f' r has no zero, or None.
 
     The polynomial f then maps R onto R, and beta and A are bounded together.
     """
-    K, notation, p = curve.K, curve.notation, curve.notation.parameterization
-    if p.field.generators or p.parameters or not (f.is_polynomial() and p.F[0].is_polynomial()):
+    K, f, notation, p = curve.K, curve.f, curve.notation, curve.notation.parameterization
+    if (
+        f is None
+        or p.field.generators
+        or p.parameters
+        or not (f.is_polynomial() and p.F[0].is_polynomial())
+    ):
         return None
     met = {g for g, _ in factors(curve.start(K))}
     for g, _ in factors(K):
@@ -364,58 +443,30 @@ def _domain(curve: LeafCurve, f: RationalFunction) -> Domain | None:
 
 
 def through_call(curve: LeafCurve) -> Form | None:
-    """Return Q in beta where beta is c log G(t) + b or c atan G(t) + b, or None."""
+    """Return Q in beta where t is a function of that by logarithms or angles, or None."""
+    if curve.outer is None:
+        return None
     curve = curve.valued
-    notation, ratio = curve.notation, curve.K / curve.r
-    x, (beta,), p = curve.variable, notation.betas, notation.parameterization
-    inverse = None if curve.f is not None else _invert(curve, ratio)
-    mu = None if inverse is None else antiderivative(curve, 1 / curve.r)
-    if inverse is None or mu is None:
+    x, (beta,), chart = curve.variable, curve.notation.betas, curve.chart
+    t = chart.write(curve.t)
+    if t is None or (found := _integrated(curve)) is None:
         return None
-    c, b, call, t = inverse
-    s, beta0 = (beta - b) / c, without_modulus(to_expr(p.at_start(p.F[0]), notation.start_symbols))
-    mu = without_modulus(mu)
-    k = mu.coeff(call)
-    rest = mu - k * call
-    start = at_start(curve, rest) + k * s.xreplace({beta: beta0})
-    gradient = collected(mu, x) - start
-    value: Expr | None = None
-    if not rest.has(sympy.log, sympy.atan):
-        # As mu = rest + k f/c, Q is int rest df and half a square.
-        rest = to_field(from_sympy(rest), curve.field, "dQ/dbeta")
-        whole = collected(antiderivative(curve, rest * ratio), x)
-        others = without_modulus(whole).xreplace({call: sympy.S.Zero})
-        linear = sympy.expand((whole - others) / call / c - start)
-        value = others + c * k * s**2 / 2 + linear * beta
-    elif k == 0 and (whole := _beside_logarithms(curve, rest, ratio)) is not None:
-        value = whole - start * beta
-    accepted = accept_curve(curve, curve.begin, (c * call + b, *curve.rates), gradient, value)
-    images, decide = {call: s, x: t}, ZeroTest(p, {})
-    # t solves dt/dbeta = r/K from the start.
-    moves = t.diff(beta) * curve.expr(ratio).xreplace(images) - 1
-    begins = (c * call + b).xreplace({x: curve.expr(curve.values[0])}) - beta0
-    if accepted is None or not (decide.vanishes(moves) and decide.vanishes(begins)):
-        return None
-    slope, *ways = (
-        with_hyperbolic(e.xreplace(images))
-        for e in (gradient, curve.factored(curve.K), curve.expr(curve.K))
+    images, decide = {x: t}, ZeroTest(curve.notation.parameterization, {})
+    kernel = fewest(
+        with_hyperbolic(e.xreplace(images)) for e in (curve.factored(curve.K), curve.expr(curve.K))
     )
-    shorter = with_products(kernel := fewest(ways))
+    shorter = with_products(kernel)
     kernel = shorter if decide.vanishes(shorter - kernel) else kernel
+    piece = _in_outputs(curve, found, images, t)
+    (slope,), (beta0,) = piece.gradient, curve.notation.beta_0
+    begin = str(slope.xreplace({beta: beta0}))
     evidence = (
         Identity("Q'' K = 1", f"({slope.diff(beta)})*({kernel})", "1", kind="kernel"),
-        Identity(f"dQ/d{beta} = 0 at the start", str(slope.xreplace({beta: beta0})), "0"),
+        Identity(f"dQ/d{beta} = 0 at the start", begin, "0"),
     )
-    if value is None:
-        value = integral_from(beta0, slope, beta, notation)
-        piece = Piece((beta,), value, (slope,), integrand=Integrand("conjugate"))
-    else:
-        value = with_hyperbolic(value.xreplace(images)).replace(sympy.log, _log)
-        value = fewest([moving(e, beta) for e in (value, sympy.expand_mul(value))])
-        piece = Piece((beta,), value, (slope,), note=", ".join(meanings(value)))
-    given = notation.assumptions
+    given = curve.notation.assumptions
     piece = replace(piece, kernel=kernel, assumptions=given, evidence=evidence)
-    return Form(METRIC, piece, base_chart(curve.chart.metric, notation))
+    return Form(METRIC, piece, base_chart(chart.metric, curve.notation))
 
 
 def _log(A: Expr) -> Expr:
@@ -423,65 +474,3 @@ def _log(A: Expr) -> Expr:
     number, power = A.as_coeff_Mul()
     known = isinstance(power, sympy.exp) and number.is_positive
     return sympy.log(number) + power.exp if known else sympy.log(A)
-
-
-def _beside_logarithms(curve: LeafCurve, mu: Expr, ratio: RationalFunction) -> Expr | None:
-    """Return int mu df, mu a sum of logarithms of linear functions of t, by dilogarithms, or None.
-
-    Of each logarithm it is an integral over that, u = log E.
-    """
-    t, slope = curve.variable, curve.expr(ratio)
-    parts = sympy.collect(sympy.expand(mu, log=False), [*mu.atoms(sympy.log)], evaluate=False)
-
-    def rational(part: Expr) -> Expr | None:
-        return antiderivative(curve, to_field(from_sympy(part), curve.field, "an integrand"))
-
-    def beside(log: Expr, c: Expr) -> Expr | None:
-        if c.has(sympy.log, sympy.atan) or log.func is not sympy.log:
-            return None
-        (inner,), u, E = log.args, sympy.Dummy("u", real=True), sympy.Dummy("E")
-        if (a := inner.diff(t)).has(t):
-            return None
-        g = sympy.cancel((c * slope * inner / a).xreplace({t: (E - inner + a * t) / a}))
-
-        def known(x: Symbol, part: Expr) -> Expr | None:
-            return None if x is u else rational(a * part.xreplace({E: inner}))
-
-        found = Exponential(u, E, u, known, partial(known_sign, curve)).integral(g * u)
-        return None if found is None else found.xreplace({u: log, E: inner})
-
-    rest = parts.pop(sympy.S.One, sympy.S.Zero)
-    if rest.has(sympy.log, sympy.atan):
-        return None
-    found = [rational(rest * slope), *(beside(log, c) for log, c in parts.items())]
-    return None if None in found else sympy.Add(*found)
-
-
-def _invert(curve: LeafCurve, slope: RationalFunction) -> tuple[Expr, Expr, Expr, Expr] | None:
-    """Return c, b and the call in beta = c call + b, and t in beta, where dbeta/dt is *slope*.
-
-    A logarithm is that of a modulus, of a sign that its argument keeps.
-    """
-    x, notation, X = curve.variable, curve.notation, Symbol("X")
-    found = antiderivative(curve, slope)
-    (beta,), terms = notation.betas, sympy.Add.make_args(found or sympy.S.One)
-    parts = [without_modulus(term).as_independent(x, as_Add=False) for term in terms]
-    rates, kinds = [rate for rate, _ in parts], {call.func for _, call in parts}
-    F, start, c = notation.parameterization.F[0], notation.start_symbols, sympy.gcd_list(rates)
-    b = to_expr(constant_part(F), start)
-    if kinds == {sympy.log} and all((rate / c).is_Integer for rate in rates):
-        G = sympy.Mul(*(call.args[0] ** (rate / c) for rate, call in parts))
-        at_start = curve.start(to_field(from_sympy(G), curve.field, "an argument"))
-        sign, call = sign_where_defined(at_start, notation), sympy.log(G)
-        image = sign * sympy.exp((beta - b) / c)
-    elif kinds == {sympy.atan} and len(parts) == 1:
-        ((c, call),) = parts
-        (G,), image = call.args, sympy.tan((beta - b) / c)
-    else:
-        return None
-    top, bottom = sympy.fraction(sympy.together(G))
-    equation = Poly(top - X * bottom, x)
-    if equation.degree() != 1 or image == 0:
-        return None
-    a, shift = equation.all_coeffs()
-    return c, b, call, (-shift / a).xreplace({X: image})

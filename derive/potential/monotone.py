@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
+from typing import NamedTuple
 
 import sympy
 from sympy import Expr, Symbol
@@ -278,7 +279,7 @@ def outermost(p: Parameterization, notation: Notation) -> Layer | None:
                 return Layer(
                     of(x), getattr(sympy, function), *ends, side=1 if 0 in ends[0] else None
                 )
-            case Call(function, x) if (whole := RECORDS[function].rewritten):
+            case Call(function, x) if whole := RECORDS[function].rewritten:
                 return outermost(of(substituted(template(whole), {"x": x})), notation)
     except Undecided:
         return None
@@ -378,6 +379,42 @@ def find_logarithm(
         return None
     sign = sign_where_defined(p.at_start(E := p.field.embed(E)), Notation(p))
     return (sign * E, c, b) if sign else None
+
+
+class Outer(NamedTuple):
+    """F = c h(G) + b with h = log, G > 0, or h = atan.
+
+    Attributes:
+        G: in the weights, or as a function of a coordinate.
+    """
+
+    h: type[Expr]
+    G: RationalFunction
+    c: Fraction
+    b: RationalFunction
+
+    @property
+    def slope(self) -> RationalFunction:
+        """Return c h'(G)."""
+        G, one = self.G, self.G.field.one
+        return G.field.constant(self.c) / (G if self.h is sympy.log else one + G * G)
+
+    def inverse(self, notation: Notation) -> Expr:
+        """Return G in beta."""
+        (beta,), b = notation.betas, to_expr(self.b, notation.start_symbols)
+        return (sympy.exp if self.h is sympy.log else sympy.tan)((beta - b) / rational(self.c))
+
+
+def find_outer(p: Parameterization) -> Outer | None:
+    """Return F as a logarithm or an angle of a function of the weights, or None."""
+    if (found := find_logarithm(p)) is not None:
+        E, c, b = found
+        return Outer(sympy.log, E, c, b)
+    b = constant_part(p.F[0])
+    angles = (g for g in p.field.generators if g.kind == "atan")
+    rates = ((g, (p.F[0] - b) / p.field.named(g.name)) for g in angles)
+    whole = ((p.field.embed(g.argument), c.value()) for g, c in rates if c.is_constant())
+    return next((Outer(sympy.atan, G, c, b) for G, c in whole), None)
 
 
 def sign_where_defined(start: RationalFunction, notation: Notation) -> int:

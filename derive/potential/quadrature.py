@@ -130,27 +130,37 @@ def in_beta(along: Piece, over_beta: Piece, chart: Chart | None) -> Piece | None
     if along.kind != "parametric" or curve is None or K is None or chart is None:
         return None
     p, s = chart.parameterization, sympy.Dummy("s", positive=True)
-    parts = (along.value, *along.gradient)
-    powers = [x.exp for e in parts for x in e.atoms(sympy.Pow) if x.base == curve.parameter]
-    n = sympy.gcd_list(powers) if powers and all(k.is_Integer for k in powers) else sympy.S.One
-    root = {curve.parameter: s ** (1 / n)}
-    value, slope = (sympy.expand_log(e.xreplace(root)) for e in parts)
-    if curve.weight not in p.weights or any(x.base == s and not x.exp.is_Integer for e in (value, slope) for x in e.atoms(sympy.Pow)):
-        return None
-    written = chart.write(p.field.named(curve.weight) ** int(n))
+    constants = dict(along.constants) | dict(over_beta.constants)
+    n, parts = _in_power((along.value, *along.gradient), curve.parameter, s)
+    known = curve.weight in p.weights and dict(along.constants).items() <= constants.items()
+    written = chart.write(p.field.named(curve.weight) ** n) if n and known else None
     if written is None:
         return None
-    value, slope = (e.xreplace({s: written}) for e in (value, slope))
+    value, slope = (e.xreplace({s: written}) for e in parts)
     begin = {beta: to_expr(p.at_start(p.F[0]), chart.notation.start_symbols)}
     shown = (
         ("Q'' K = 1", slope.diff(beta) * K, sympy.S.One),
         (f"dQ/d{beta} = {slope}", value.diff(beta), slope),
-        (f"dQ/d{beta} = 0 at the start", slope.xreplace(begin), sympy.S.Zero),
+        (f"dQ/d{beta} = 0 at the start", slope.xreplace(begin).xreplace(constants), sympy.S.Zero),
     )
-    evidence = accepted(ZeroTest(p, dict(over_beta.constants)), shown, "kernel")
+    evidence = accepted(ZeroTest(p, {}), shown, "kernel")
     if evidence is None:
         return None
-    return replace(over_beta, value=value, gradient=(slope,), evidence=(*over_beta.evidence, *evidence), integrand=None, assumptions=along.assumptions, note=", ".join(meanings(value)))
+    closed = replace(over_beta, value=value, gradient=(slope,), constants=(*constants.items(),))
+    evidence, note = (*over_beta.evidence, *evidence), ", ".join(meanings(value))
+    assumed = along.assumptions
+    return trimmed(
+        replace(closed, evidence=evidence, note=note, assumptions=assumed, integrand=None)
+    )
+
+
+def _in_power(parts: Sequence[Expr], t: Symbol, s: Symbol) -> tuple[int, list[Expr]]:
+    """Return n and functions of s = t^n > 0 that some of t are; n = 0 where they are none."""
+    powers = [x.exp for e in parts for x in e.atoms(sympy.Pow) if x.base == t]
+    n = int(sympy.gcd_list(powers)) if powers and all(k.is_Integer for k in powers) else 1
+    found = [sympy.expand_log(e.xreplace({t: s ** sympy.Rational(1, n)})) for e in parts]
+    broken = (x for e in found for x in e.atoms(sympy.Pow) if x.base == s and not x.exp.is_Integer)
+    return (0 if any(True for _ in broken) else n), found
 
 
 def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:

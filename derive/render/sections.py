@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 from operator import eq
 from typing import TYPE_CHECKING, TypeAlias
 
-from sympy import Expr, Integral, Symbol
+from sympy import Expr, Function, Integral, Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
@@ -23,7 +23,7 @@ from derive.model.labels import pair, predictor
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
-from derive.potential.piece import Piece, Root, said_of, trimmed
+from derive.potential.piece import Piece, Root, said_of, trimmed, with_formulas
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.render.document import Part
 from derive.statement import (
@@ -282,7 +282,7 @@ def form_lines(
     piece: Piece, name: str, slopes: Iterable[Row] = (), label: str = ""
 ) -> Iterator[object]:
     """Yield one closed form, called *name*, with some slopes."""
-    piece = to_print(piece)
+    value, piece = _by_slope(to_print(piece))
     curve, (b, *more) = piece.curve, piece.betas
     opening = tell({"Q": "put", "Q_1": "with"}.get(name, "and"))
     curved = () if curve is None else ((b, curve.beta),)
@@ -291,11 +291,13 @@ def form_lines(
         between = tell("`{low} < {z} < {high}`", low=low, z=z, high=high)
         opening = tell("for {between}, where `{b}` is monotone, put", between=between, b=b)
     of_beta = tell(f"{name}({{b}})", b="beta" if more or name == "Q" else b)
-    yield OnPage((opening, Equations((*curved, (of_beta, piece.value)), label=label)))
+    yield OnPage((opening, Equations((*curved, (of_beta, value)), label=label)))
     yield OnTerminal((Equations((*curved, (name, piece.value), *slopes)),))
+    if piece.value != value:
+        yield OnTerminal((note(f"with `psi = d{name}/d{{b}}`", b=b),))
     if piece.time_curve is not None:
         yield OnTerminal((note("with {between}", between=between),))
-    calls = piece.value.atoms(AppliedUndef) if piece.kernel is not None else ()
+    calls = value.atoms(AppliedUndef) if piece.kernel is not None else ()
     inverse = () if curve is None or curve.inverse is None else ((curve.parameter, curve.inverse),)
     kernels = ((K, piece.kernel) for K in calls)
     names = (*inverse, *kernels, *piece.abbreviations, *piece.constants)
@@ -333,6 +335,24 @@ def definitions(
 def dependent(d: Derivation) -> tuple[Dependence, ...]:
     """Return what is known of the blocks whose outputs move together."""
     return tuple(b.dependence for b in d.blocks if b.dependence is not None)
+
+
+def _by_slope(piece: Piece) -> tuple[Expr, Piece]:
+    """Return an integral of the slope with the names of roots in it, and the form by psi, for that.
+
+    Of another form it is Q, and the form itself.
+    """
+    Q = piece.value
+    if len(piece.gradient) != 1 or not isinstance(Q, Integral) or piece.gradient[0].has(Integral):
+        return Q, piece
+    (beta,), (slope,), ((x, *ends),) = piece.betas, piece.gradient, Q.limits
+    if Q.function.xreplace({x: beta}) != with_formulas(slope, piece.roots):
+        return Q, piece
+    at_x = {r.symbol: Symbol(f"{r.symbol}({x})", real=True) for r in piece.roots} | {beta: x}
+    named, short = (
+        Integral(height, (x, *ends)) for height in (slope.xreplace(at_x), Function("psi")(x))
+    )
+    return named, replace(piece, value=short)
 
 
 def to_print(piece: Piece) -> Piece:

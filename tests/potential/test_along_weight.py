@@ -427,6 +427,22 @@ def test_the_certificate_has_the_weight_and_refuses_others(output, broken):
     assert_rejected(record)
 
 
+@pytest.mark.parametrize(
+    ("output", "broken"),
+    [
+        ("exp(a**2)", [("Ei(-log(beta))", "Ei(log(beta))"), ("log(log(beta))/4", "log(beta)/4")]),
+        ("log(1 + a*b)", [("log(A)/2", "log(A)/3"), ("delta**2/(8*A)", "delta**2/A")]),
+    ],
+)
+def test_what_is_written_in_beta_again_is_certified_and_others_are_refused(output, broken):
+    text = certified_once(output)
+    assert derive_once(output).potential.pieces[0].curve is None
+    assert_all_but_ends_is_certified(derive_once(output).potential.pieces[0], check_text(text))
+    for old, new in broken:
+        assert old in text
+        assert_rejected(text.replace(old, new))
+
+
 def test_a_number_asks_nothing_of_the_start():
     """The pi before an erf is 4 atan(1), which is positive."""
     record = json.loads(certified_once("exp(u)*v"))
