@@ -9,7 +9,7 @@ is int mu df.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import permutations
@@ -38,7 +38,7 @@ from derive.model.notation import (
     to_factored_expr,
     without_modulus,
 )
-from derive.potential.accept import ZeroTest, accept_curve
+from derive.potential.accept import ZeroTest, accept_curve, accepted
 from derive.potential.antiderivative import (
     antiderivative,
     antiderivatives,
@@ -296,7 +296,7 @@ def through_root(curve: LeafCurve) -> Form | None:
     t = chart.roots[-1].explicit
     if found.value is None and t is None:
         return None
-    piece = _in_outputs(curve, found, {}, t)
+    piece = _in_outputs(curve, found, t)
     piece = chart.named(replace(piece, evidence=evidence, domain=_domain(curve)))
     if found.whole is not None and not found.whole.has(sympy.log, sympy.atan):
         parts = found.whole, found.mu, found.line
@@ -304,23 +304,18 @@ def through_root(curve: LeafCurve) -> Form | None:
     return Form(METRIC, _given(piece, chart), chart)
 
 
-def _in_outputs(
-    curve: LeafCurve, found: _Integrated, images: Mapping[Expr, Expr], t: Expr | None
-) -> Piece:
-    """Return Q in beta, where t is in *images*, or a root; an integral where it is not found."""
-    (beta,), (beta0,) = curve.notation.betas, curve.notation.beta_0
+def _in_outputs(curve: LeafCurve, found: _Integrated, t: Expr | None) -> Piece:
+    """Return Q in beta and t, which has the value *t* there; an integral where Q is not found."""
+    (beta,), (beta0,), x = curve.notation.betas, curve.notation.beta_0, curve.variable
+    slope, value = found.gradient, found.value
     if curve.outer is not None:
         c, b = rational(curve.outer.c), to_expr(curve.outer.b, curve.notation.start_symbols)
-        images = {curve.outer.h(curve.expr(curve.outer.G)): (beta - b) / c, **images}
-    slope = with_hyperbolic(found.gradient.xreplace(images)) if images else found.gradient
-    if found.value is None:
-        value = integral_from(beta0, slope.xreplace({curve.variable: t}), beta, curve.notation)
+        inner = {curve.outer.h(curve.expr(curve.outer.G)): (beta - b) / c}
+        slope, value = slope.xreplace(inner), None if value is None else value.xreplace(inner)
+    if value is None:
+        value = integral_from(beta0, slope.xreplace({x: t}), beta, curve.notation)
         return Piece((beta,), value, (slope,), integrand=Integrand("conjugate"))
-    value = found.value
-    if images:
-        value = with_hyperbolic(value.xreplace(images)).replace(sympy.log, _log)
-        value = fewest([moving(e, beta) for e in (value, sympy.expand_mul(value))])
-    return Piece((beta,), value, (slope,), note=", ".join(meanings(value)))
+    return Piece((beta,), moving(value, beta, x), (slope,), note=", ".join(meanings(value)))
 
 
 def along_itself(curve: LeafCurve) -> Form | None:
@@ -447,26 +442,32 @@ def through_call(curve: LeafCurve) -> Form | None:
     if curve.outer is None:
         return None
     curve = curve.valued
-    x, (beta,), chart = curve.variable, curve.notation.betas, curve.chart
-    t = chart.write(curve.t)
+    x, (beta,), (beta0,) = curve.variable, curve.notation.betas, curve.notation.beta_0
+    t, chart = curve.chart.write(curve.t), base_chart(curve.chart.metric, curve.notation)
     if t is None or (found := _integrated(curve)) is None:
         return None
-    images, decide = {x: t}, ZeroTest(curve.notation.parameterization, {})
-    kernel = fewest(
-        with_hyperbolic(e.xreplace(images)) for e in (curve.factored(curve.K), curve.expr(curve.K))
-    )
+    decide = ZeroTest(curve.notation.parameterization, {})
+
+    def written(e: Expr) -> Expr:
+        return with_hyperbolic(e.xreplace({x: t}))
+
+    kernel = fewest(map(written, (curve.factored(curve.K), curve.expr(curve.K))))
     shorter = with_products(kernel)
     kernel = shorter if decide.vanishes(shorter - kernel) else kernel
-    piece = _in_outputs(curve, found, images, t)
-    (slope,), (beta0,) = piece.gradient, curve.notation.beta_0
-    begin = str(slope.xreplace({beta: beta0}))
-    evidence = (
-        Identity("Q'' K = 1", f"({slope.diff(beta)})*({kernel})", "1", kind="kernel"),
-        Identity(f"dQ/d{beta} = 0 at the start", begin, "0"),
-    )
-    given = curve.notation.assumptions
-    piece = replace(piece, kernel=kernel, assumptions=given, evidence=evidence)
-    return Form(METRIC, piece, base_chart(chart.metric, curve.notation))
+    piece = _in_outputs(curve, found, t)
+    (slope,), value = map(written, piece.gradient), written(piece.value).replace(sympy.log, _log)
+    shown = [
+        ("Q'' K = 1", slope.diff(beta) * kernel, sympy.S.One),
+        (f"dQ/d{beta} = 0 at the start", slope.xreplace({beta: beta0}), sympy.S.Zero),
+    ]
+    if piece.integrand is None:
+        value = fewest([moving(e, beta) for e in (value, sympy.expand_mul(value))])
+        shown.append((f"dQ/d{beta} = {slope}", without_modulus(value).diff(beta), slope))
+    if (evidence := accepted(decide, shown, "kernel")) is None:
+        return None
+    assumed = curve.notation.assumptions
+    given = {"kernel": kernel, "assumptions": assumed, "evidence": evidence}
+    return Form(METRIC, replace(piece, value=value, gradient=(slope,), **given), chart)
 
 
 def _log(A: Expr) -> Expr:
