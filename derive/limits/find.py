@@ -193,6 +193,8 @@ class _Flow:
         # Several blocks need no warp.
         alone = len(derivation.blocks) == 1
         H = (derivation.blocks[0].warping.H if alone else None) or (p.field.zero,) * p.d
+        if {*H[0].field.names} < {*p.field.names}:  # followed in fewer weights, from ties
+            H = tuple(map(p.field.embed, H))
         scaled = None
         if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
             scaled = find_scaled_start(p, homogeneity, variable, H)

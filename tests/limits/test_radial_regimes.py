@@ -27,6 +27,7 @@ def limits_of(model):
         ("a*u", None, ["anti-NTK", "kernel"]),
         ("a*u", {"a": "alpha", "u": "1"}, ["intermediate", "kernel"]),
         ("a*b*u", None, ["anti-NTK", "kernel"]),
+        ("a*b*u", {"a": "alpha", "b": "alpha", "u": "0"}, ["anti-NTK", "kernel"]),
         ("c*v/norm(v)", None, ["anti-NTK", "kernel"]),
         ("a**2*u", {"a": "2*alpha", "u": "alpha"}, ["anti-NTK", "kernel"]),
     ],
