@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-from derive.atlas.entry import FAULT, Entry
+from derive.atlas.store import FAULT, Entry
 from derive.catalogue.library import Entry as Published
 from derive.catalogue.library import Model
 from derive.derivation import derive

@@ -20,7 +20,7 @@ from derive.errors import InputError
 from derive.option import option
 
 if TYPE_CHECKING:
-    from derive.atlas.entry import Entry
+    from derive.atlas.store import Entry
     from derive.derivation import Derivation
 
 FILE = "The file of an atlas; else the small one that comes with the program."
@@ -48,8 +48,7 @@ class Build(Program):
             raise InputError("give a file for the atlas, as -o atlas.sqlite")
         use_one_thread()
         jobs = joined(self.cluster) if self.cluster else self.jobs
-        from derive.atlas.build import Plan, build
-        from derive.atlas.decide import Limits
+        from derive.atlas.build import Limits, Plan, build
         from numerics.experiments.settings import in_parallel
 
         limits = Limits(self.timeout, self.certificates)

@@ -33,7 +33,7 @@ from sympy import Abs, Expr, Matrix, Symbol
 from derive.errors import InputError
 from derive.exact.elementary_signs import Undecided, lesser
 from derive.exact.field.function_field import RationalFunction
-from derive.explicit.factored_cost import GROUND, factored_cost
+from derive.explicit.cost.duality import GROUND, factored_cost
 from derive.language import to_sympy
 from derive.language.tree import Tree, names
 from derive.model.names import read_tree

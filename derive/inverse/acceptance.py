@@ -18,7 +18,7 @@ from derive.errors import LanguageError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, determinant, dot, inverse
 from derive.exact.towers.germ import Elementary, Unsettled
-from derive.inverse.line_element import Candidate, W
+from derive.inverse.candidates import Candidate, W
 from derive.inverse.term import Term, turned
 from derive.language import from_sympy
 from derive.language.tree import Tree

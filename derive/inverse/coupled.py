@@ -27,11 +27,9 @@ from derive.errors import DeriveError, LanguageError
 from derive.exact.towers.germ import Unsettled
 from derive.exact.towers.tower import build_elements
 from derive.inverse.acceptance import Claim, accepted_near
-from derive.inverse.candidates import candidates
-from derive.inverse.convexity import Convexity
+from derive.inverse.candidates import LineElement, W, candidates, tidy
 from derive.inverse.design import FlatMap, FlatOnly, accepted
-from derive.inverse.line_element import LineElement, W, tidy
-from derive.inverse.term import Term
+from derive.inverse.term import Convexity, Term
 from derive.language import from_sympy, to_sympy
 from derive.language.tree import names, substituted
 from derive.verdict import Finding, Identity, Verdict

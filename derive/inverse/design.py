@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from sympy import Expr, Symbol
 
-from derive.inverse.line_element import Interval
+from derive.inverse.candidates import Interval
 from derive.inverse.start import FlowStart
 from derive.inverse.term import Term
 from derive.language import from_sympy, to_sympy, to_text

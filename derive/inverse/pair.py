@@ -13,11 +13,10 @@ import sympy
 from sympy import Expr
 
 from derive.inverse.acceptance import accepts
-from derive.inverse.candidates import cases, completed
-from derive.inverse.convexity import Convexity
+from derive.inverse.candidates import Candidate, W, cases, completed, conditions
 from derive.inverse.design import WeightPair, accepted
-from derive.inverse.line_element import Candidate, W, conditions
 from derive.inverse.start import FlowStart, starts
+from derive.inverse.term import Convexity
 from derive.language import from_sympy, to_sympy
 from derive.model.labels import backticked
 from derive.verdict import Identity

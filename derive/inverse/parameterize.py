@@ -16,8 +16,7 @@ from sympy import Expr
 
 from derive.errors import InputError
 from derive.inverse.acceptance import accepts
-from derive.inverse.candidates import candidates
-from derive.inverse.convexity import Convexity, examine
+from derive.inverse.candidates import Candidate, W, candidates, conditions, tidy
 from derive.inverse.coupled import LinearChange, in_the_plane, linear_change
 from derive.inverse.design import (
     Coordinate,
@@ -29,10 +28,9 @@ from derive.inverse.design import (
     Parameterized,
     accepted,
 )
-from derive.inverse.line_element import Candidate, W, conditions, tidy
 from derive.inverse.pair import find_pair
 from derive.inverse.start import flow_start, within
-from derive.inverse.term import Term, recognise
+from derive.inverse.term import Convexity, Term, examine, recognise
 from derive.language import from_sympy, parse_expression, to_text
 from derive.language.tree import Tree, names
 from derive.model.labels import backticked

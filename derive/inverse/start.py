@@ -10,9 +10,8 @@ from sympy import Expr
 
 from derive.errors import LanguageError
 from derive.inverse.acceptance import reaches, vanishes
-from derive.inverse.convexity import Convexity
-from derive.inverse.line_element import Candidate, W
-from derive.inverse.term import Term
+from derive.inverse.candidates import Candidate, W
+from derive.inverse.term import Convexity, Term
 from derive.language import from_sympy, to_sympy, to_text
 from derive.language.tree import Tree, names
 from derive.model.labels import backticked

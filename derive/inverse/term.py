@@ -1,19 +1,33 @@
-"""A term of Q: its coordinates, its parameters and where the flow of it starts."""
+"""A term of Q, where it is convex, and whether one has an F with as many weights as outputs.
+
+J J^T = (Hess Q)^-1 of a square J says that Hess Q = Dw^T Dw, w the inverse of F: that Hess Q is the
+Euclidean metric in other coordinates. The curvature of H = Hess Q is -[C_i, C_j]/4 with
+C_i = H^-1 dH/dbeta_i, as d_i H_jk is symmetric in all three. So such an F exists, locally, exactly
+where the C_i commute. (Derived here; with more weights than outputs: Li et al. 2022.)
+"""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations, product
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr, Symbol, oo
 
 from derive.errors import InputError
-from derive.exact.towers.germ import Elementary
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import Matrix, determinant, dot, inverse
+from derive.exact.signs import Signs
+from derive.exact.towers.germ import Elementary, Unsettled
+from derive.inverse.candidates import Interval, LineElement, tidy
 from derive.language.tree import Call, Name, Power, Tree, names, walk
+from derive.model.labels import backticked
 from derive.model.notation import to_expr
+from derive.verdict import Finding, Identity, Verdict
 
 GENERATORS: dict[str, Callable[[Expr, Expr], Expr]] = {
     "root": lambda x, n: x ** (1 / n),
@@ -116,3 +130,235 @@ def expressions(tower: Elementary, symbols: dict[str, Symbol]) -> list[Expr]:
         x = to_expr(generator.argument, [*images, *blank[len(images) :]])
         images.append(GENERATORS[generator.kind](x, sympy.Integer(generator.index)))
     return [*images, *blank[len(images) :]]
+
+
+PLACES = tuple(Fraction(n, 16) for n in (16, 8, 32, 4, 48, -8, -16, -32, 80, -80, 1, 320))
+
+
+@dataclass(frozen=True)
+class Convexity:
+    """grad Q and H = Hess Q in a tower at a point: values of the betas and the parameters.
+
+    Attributes:
+        sign: 1 where H is positive definite at the point; else, of one variable, that of Q''.
+    """
+
+    term: Term
+    tower: Elementary
+    slopes: tuple[RationalFunction, ...]
+    H: Matrix
+    sign: int
+    point: dict[str, Fraction]
+
+    @property
+    def place(self) -> str:
+        """The point as text."""
+        text = ", ".join(f"{name} = {x}" for name, x in self.point.items())
+        return backticked(text, {*self.point})
+
+    @functools.cached_property
+    def images(self) -> list[Expr]:
+        """What the names of the tower are in the symbols of Q."""
+        return expressions(self.tower, self.term.symbols())
+
+    def expression(self, element: RationalFunction) -> Expr:
+        """Return an element in the symbols of Q."""
+        return to_expr(element, self.images)
+
+    def value(self, element: RationalFunction) -> str:
+        """Return an element at the point, exactly."""
+        at = {x: sympy.Rational(self.point[x.name]) for x in self.term.symbols().values()}
+        return str(sympy.radsimp(self.expression(element).subs(at)))
+
+    # -- of one variable
+
+    @functools.cached_property
+    def slope(self) -> Expr:
+        """Q'."""
+        return self.expression(self.slopes[0])
+
+    @functools.cached_property
+    def second(self) -> Expr:
+        """Q''."""
+        return self.expression(self.H[0][0])
+
+    @functools.cached_property
+    def element(self) -> LineElement:
+        """The line element Q'' dbeta^2."""
+        v = self.term.symbols()[self.term.variable]
+        return LineElement(tidy(self.second), v, self.term.positive)
+
+    @functools.cached_property
+    def interval(self) -> Interval | None:
+        """The interval around the point in which no argument of a root or logarithm is 0.
+
+        Q is surely smooth there; None where the zeros of such an argument are not known.
+        """
+        below: list[Expr] = []
+        above: list[Expr] = []
+        tower, variable, symbols = self.tower, self.term.variable, self.term.symbols()
+        place, v = list(tower.known).index(variable), symbols[variable]
+        at = {symbols[name]: sympy.Rational(x) for name, x in self.point.items()}
+        for branch in tower.branches:
+            bare = not _uses_generators(tower, branch)
+            if bare and variable not in branch.variables():
+                continue
+            if _never_zero(tower, branch, variable):
+                continue
+            slope = branch.partial(place)
+            if not bare or variable in slope.variables():
+                return None
+            zero = sympy.cancel(v - self.expression(branch) / self.expression(slope))
+            (below if zero.subs(at) < at[v] else above).append(zero)
+        return sympy.Max(-oo, *below), sympy.Min(oo, *above)
+
+    # -- of any number
+
+    @functools.cached_property
+    def nowhere(self) -> str:
+        """Why Q is strictly convex nowhere, where that is proved wherever Q is defined; or ""."""
+        if self.sign > 0:
+            return ""
+        if self.term.couples:
+            entries = [x for row in self.H for x in row]
+            if determinant(self.H).is_zero():
+                return "`Hess Q` is singular everywhere"
+            constant = all(x.is_constant() for x in entries) and not self.term.parameters
+            return "`Hess Q` is constant, and not positive definite" if constant else ""
+        # The sign at hand speaks for the whole domain only where no branch was chosen.
+        whole = ((-oo, oo), (0, oo)) if self.term.one_sided else ((-oo, oo),)
+        ((second,),) = self.H
+        if self.interval in whole and (second.is_zero() or self._is_nonpositive(second)):
+            return "Q is not strictly convex near any point"
+        return ""
+
+    def _is_nonpositive(self, second: RationalFunction) -> bool:
+        """Tell whether Q'' <= 0 is proved wherever Q is defined.
+
+        Roots of functions of beta other than beta itself are written in factors that are positive
+        near the point only, so nothing is claimed with them.
+        """
+        term = self.term
+        positive = set(term.positive) | ({term.variable} if term.one_sided else set())
+        for generator in self.tower.generators:
+            if generator.kind == "root" and set(generator.argument.variables()) - positive:
+                return False
+            if generator.kind == "log" and generator.name in second.variables():
+                return False
+            if generator.kind in ("exp", "root"):
+                positive.add(generator.name)
+        return Signs(positive).is_nonnegative(-second)
+
+    @functools.cached_property
+    def rotations(self) -> tuple[Matrix, ...]:
+        """C_i = H^-1 dH/dbeta_i."""
+        d, back = range(len(self.H)), inverse(self.H)
+        moved = (
+            tuple(tuple(self.tower.derivative(x, k) for x in row) for row in self.H) for k in d
+        )
+        return tuple(_product(self.tower, back, slope) for slope in moved)
+
+    @functools.cached_property
+    def flatness(self) -> Finding:
+        """Whether F with as many weights as outputs exists: whether the C_i commute."""
+        pairs, undecided = [*combinations(enumerate(self.rotations, 1), 2)], False
+        for (i, A), (j, B) in pairs:
+            both = zip(_product(self.tower, A, B), _product(self.tower, B, A), strict=True)
+            for (a, rows), b in product(enumerate(both), range(len(self.H))):
+                entry = self.tower.tidy(rows[0][b] - rows[1][b])
+                if self.tower.is_zero(entry):
+                    continue
+                if self.tower.ball(entry).contains(0):
+                    undecided = True
+                    continue
+                claim = f"[C_{i}, C_{j}]_{a + 1}{b + 1} = 0"
+                value = self.value(entry)
+                failing = Identity(claim, value, "0", tuple(self.point.items()), value)
+                letters = "C_i = H^-1 dH/dbeta_i, H = Hess Q"
+                return Finding(
+                    Verdict.REFUTED,
+                    f"the entry `{a + 1},{b + 1}` of `[C_{i}, C_{j}]`, `{letters}`, is"
+                    f" `{value}` at {self.place}, so `Hess Q` is not flat",
+                    (failing,),
+                )
+        if undecided:
+            return Finding(Verdict.UNDECIDED, "it is not decided whether the C_i commute")
+        commute = (f"C_{i} C_{j} = C_{j} C_{i}" for (i, _), (j, _) in pairs)
+        evidence = tuple(Identity(claim, "0", "0") for claim in commute)
+        return Finding(Verdict.PROVED, "`Hess Q` is flat", evidence)
+
+
+def examine(term: Term) -> Convexity | None:
+    """Return grad Q and Hess Q near a point where Q is convex, else near one where it is not.
+
+    None where Q could not be read at any point that was tried.
+    """
+    fallback, d = None, range(len(term.coordinates))
+    for point in _points(term):
+        tower = Elementary(point, [term.tree])
+        try:
+            Q = tower.read(term.tree)
+            slopes = tuple(tower.derivative(Q, i) for i in d)
+            H = tuple(tuple(tower.derivative(x, j) for j in d) for x in slopes)
+            found = Convexity(term, tower, slopes, H, _sign(tower, H), point)
+        except (Unsettled, ZeroDivisionError):
+            continue
+        if found.sign > 0:
+            return found
+        if fallback is None or found.nowhere:
+            fallback = found
+    return fallback
+
+
+def _sign(tower: Elementary, H: Matrix) -> int:
+    """Return 1 for a positive definite matrix, else the sign of the first minor that is not so."""
+    for k in range(1, len(H) + 1):
+        minor = tower.tidy(determinant(tuple(row[:k] for row in H[:k])))
+        sign = 0 if tower.ball(minor) == 0 else tower.sign(minor)
+        if sign <= 0:
+            return sign
+    return 1
+
+
+def _points(term: Term) -> Iterator[dict[str, Fraction]]:
+    """Yield points: of a start its beta_0, else the later betas turn through places faster."""
+    n = len(PLACES)
+    for values in term.parameter_points():
+        places = [*turned(PLACES, len(term.coordinates), product(range(n), range(1, n + 1)))]
+        if term.start is not None:
+            tower = Elementary(values, [term.start])
+            try:
+                value = tower.read(term.start)
+            except Unsettled:
+                continue
+            middle = None if value.is_constant() else Fraction(float(tower.ball(value).mid()))
+            places = [(value.value() if middle is None else middle.limit_denominator(1000),)]
+        for place in places:
+            yield {**dict(zip(term.coordinates, place, strict=True)), **values}
+
+
+def _product(tower: Elementary, A: Matrix, B: Matrix) -> Matrix:
+    columns = [*zip(*B, strict=True)]
+    return tuple(tuple(tower.tidy(dot(row, c)) for c in columns) for row in A)
+
+
+def _uses_generators(tower: Elementary, element: RationalFunction) -> bool:
+    return bool(set(element.variables()) - set(tower.known))
+
+
+def _never_zero(tower: Elementary, branch: RationalFunction, variable: str) -> bool:
+    """Tell whether an irreducible argument, or its norm over square roots, is proved not 0."""
+    for generator, element in zip(tower.generators, tower.adjoined, strict=True):
+        if generator.kind == "exp" and branch == element:
+            return True
+        square_root = generator.kind == "root" and generator.index == 2
+        if square_root and element.variables()[0] in branch.variables():
+            norm = tower.norm(branch, element)
+            free = not norm.is_zero() and variable not in norm.variables()
+            return free and not _uses_generators(tower, norm)
+    if _uses_generators(tower, branch):
+        return False
+    # An irreducible polynomial >= 0 that depends on beta has no linear factor there.
+    place = list(tower.known).index(variable)
+    linear = branch.partial(place).partial(place).is_zero()
+    return not linear and any(map(Signs().is_nonnegative, (branch, -branch)))

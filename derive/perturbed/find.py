@@ -46,9 +46,8 @@ from derive.perturbed.continuous import (
 )
 from derive.perturbed.coordinates import MIRROR, PRECONDITIONED, PROCESSES
 from derive.perturbed.drift import Drift, added
-from derive.perturbed.effective import effective_start, scaled_start, scaled_symbols
 from derive.perturbed.followed import Followed, Leaf, follow, followed_in_plane
-from derive.perturbed.record import Perturbation
+from derive.perturbed.record import Perturbation, effective_start, scaled_start, scaled_symbols
 from derive.perturbed.step import conditions, step_of
 from derive.potential.accept import ZeroTest
 from derive.verdict import Finding, Identity, Verdict

@@ -14,8 +14,7 @@ from math import gcd, lcm
 import sympy
 from sympy import Expr, Rational, Symbol
 
-from derive.rocq.signs import Signs
-from derive.rocq.terms import APPLIED, ATOM, NoFile, Terms
+from derive.rocq.terms import APPLIED, ATOM, NoFile, Signs, Terms
 
 HYPERBOLIC = {
     sympy.sinh: lambda e, over: (e - over) / 2,

@@ -21,9 +21,8 @@ from sympy import Expr, Symbol
 from derive.rocq.flow import ALWAYS, Flow
 from derive.rocq.place import Place, sure
 from derive.rocq.section import ASKED, Definitions
-from derive.rocq.signs import Signs
 from derive.rocq.subject import Coordinate, Curve, Subject, X, Z
-from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of
+from derive.rocq.terms import ATOM, POWER, NoFile, Signs, Terms, all_of
 
 CURVE = ("range", "f", "height", "df")
 """What is defined along a curve, beside ``dom``, ``q``, ``mu`` and ``kernel``."""

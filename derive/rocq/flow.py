@@ -15,9 +15,8 @@ from sympy import Expr, Symbol
 
 from derive.rocq.place import Place, squares
 from derive.rocq.section import ASKED, Section
-from derive.rocq.signs import signs_of
 from derive.rocq.subject import Subject
-from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of, cases, each, name_of
+from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of, cases, each, name_of, signs_of
 
 ALWAYS = "forall t, 0 <= t -> "
 

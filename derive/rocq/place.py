@@ -13,8 +13,7 @@ import sympy
 from sympy import Expr, Rational, Symbol
 
 from derive.rocq.calls import Calls
-from derive.rocq.signs import Signs
-from derive.rocq.terms import NoFile, Terms
+from derive.rocq.terms import NoFile, Signs, Terms
 
 Relation = tuple[Symbol, int, Expr, str]
 """A symbol, n, the expression that its n-th power is, and what the equation is called."""

@@ -11,9 +11,8 @@ import sympy
 from sympy import Expr
 
 from derive.model.condition import Sign
-from derive.rocq.signs import Signs, said
 from derive.rocq.subject import Subject
-from derive.rocq.terms import ATOM, Terms, cases, conjunction, name_of, plain
+from derive.rocq.terms import ATOM, Signs, Terms, cases, conjunction, name_of, plain, said
 
 Definitions = dict[str, tuple[str, str]]
 """Arguments and body, by name."""

@@ -20,8 +20,7 @@ from derive.language import to_sympy
 from derive.model.condition import AT_START, Condition, Sign
 from derive.potential.piece import Curve as Printed
 from derive.potential.piece import Piece, Root
-from derive.rocq.signs import Signs, signs_of
-from derive.rocq.terms import NoFile, plain
+from derive.rocq.terms import NoFile, Signs, plain, signs_of
 
 Relation = tuple[Symbol, int, Expr]
 """A symbol, n, and what its n-th power is."""

@@ -31,8 +31,12 @@ from derive.separable import statements as claims
 from derive.separable.far import Far, far_out
 from derive.separable.horizon import Horizon, Hypothesis, find_horizon, of_copies
 from derive.separable.scaled_start import ScaledStart, scaled_start
-from derive.separable.steepest_margin import pose_steepest
-from derive.separable.weights_problem import WeightsProblem, agreement, pose_in_weights
+from derive.separable.weights_problem import (
+    WeightsProblem,
+    agreement,
+    pose_in_weights,
+    pose_steepest,
+)
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Verdict, conclude
 

@@ -16,11 +16,11 @@ from derive.model.labels import Letter
 from derive.separable.far import Far
 from derive.separable.horizon import SOURCE, Horizon, Hypothesis
 from derive.separable.scaled_start import ScaledStart
-from derive.separable.steepest_margin import SOURCE as SOURCES
 from derive.separable.weights_problem import (
     FORMAL,
     GRADED,
     HOMOGENEOUS,
+    STEEPEST,
     BlockCost,
     WeightsProblem,
     is_polynomial,
@@ -276,7 +276,7 @@ def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
         kind="steepest KKT",
         ground=Ground.CITED,
         conditions=("the loss `l` is exponential", "`sum_i l(<x_i, beta>) < l(0)` at some time"),
-        by=SOURCES,
+        by=STEEPEST,
     )
     if w.norm is None:
         yield Open("{why}", {"why": w.finding}, kind="steepest cost")

@@ -22,6 +22,15 @@ minimizers, as far as a formal expansion tells.
 Constant learning rates are gradient flow of v, w = r^(1/2) v: for |w|^2 stands sum_k w_k^2/r_k,
 for J^T stands G^-1 J^T, and laws and gradings are the same in v and in w. Where F_i(w) = s_i F_i(v)
 R_F is that of equal rates at beta_i/s_i, whatever names s has in it.
+
+Under steepest descent in l_p on copies of one homogeneous output limit points of w/|w|_p are KKT
+points, in a generalised sense, of min |w|_p subject to <x_i, F(w)> >= 1 (Tsilivis, Vardi, Kempe
+2024). In beta its minimizers are those of the sum over copies of R_p = min sum_k |w_k|^p subject to
+F(w) = beta, or of the largest over copies of R_oo = min max_k |w_k|. F(c w) = c^D F(w) gives
+R_p(beta) = R_p(1) |beta|^(p/D) for beta > 0, and the same for beta < 0 where F(P w) = -F(w) for
+some P that permutes weights and alters signs, which no l_p norm sees. So it is the margin in
+l_(p/D); of sign descent, p = oo, in l_inf. Where F takes one sign alone, it is that margin among
+such beta.
 """
 
 from __future__ import annotations
@@ -29,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import sympy
 from sympy import Expr, Symbol
@@ -40,6 +49,7 @@ from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import dot
+from derive.exact.signs import Signs
 from derive.explicit.constrained import Stopped, is_onto, pose_cost
 from derive.explicit.fibre_cost import fibre_cost
 from derive.explicit.minimum import RootByInterval, SquaredDistance
@@ -58,8 +68,10 @@ HOMOGENEOUS = "Lyu, Li 2020; Ji, Telgarsky 2020"
 """Who proved what homogeneous models tend to."""
 GRADED = "Kunin, Yamamura, Ma, Ganguli 2022"
 """Who proved what others tend to, and conjectured which weights fade."""
+STEEPEST = "Tsilivis, Vardi, Kempe 2024"
+"""Who proved what steepest descent tends to."""
 MOST = 6
-"""Weights of which all sets are tried: whether F does without them."""
+"""Weights of which all sets are tried, whether F does without them, and all signs."""
 FORMAL = "a formal expansion"
 """Why there are levels below the first."""
 
@@ -144,25 +156,28 @@ def pose_in_weights(derivation: Derivation) -> WeightsProblem:
     return posed if of_all else replace(posed, square=_written_square(p, p.weights))
 
 
+def _open(reason: str, D: Expr | None = None) -> WeightsProblem:
+    return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
+
+
 def _posed(p: Parameterization, blocks: Sequence[Block]) -> WeightsProblem:
     if p.geometry.weight_square(p.w) is None:
-        reason = "it is known for gradient flow, and for learning rates that are constant"
-        return WeightsProblem(Finding(Verdict.UNDECIDED, reason), None)
+        return _open("it is known for gradient flow, and for learning rates that are constant")
     homogeneity, gradings = p.homogeneity, find_gradings(p)
     D = None if homogeneity is None else to_expr(homogeneity, Notation(p, ()).weights)
     if gradings.one is not None and gradings.one.rules:
         return _pose_graded(p, gradings.one, WeightsProblem(gradings.finding, D))
     if D is None:
         other = "its grading is not diagonal, or has entries below 0"
-        reason = f"F is not homogeneous, and {other if gradings.one else gradings.finding.reason}"
-        return WeightsProblem(Finding(Verdict.UNDECIDED, reason), None)
-    reason = "a homogeneous polynomial is locally Lipschitz and definable, with a chain rule"
-    finding = Finding(Verdict.PROVED, reason)
+        return _open(
+            f"F is not homogeneous, and {other if gradings.one else gradings.finding.reason}"
+        )
     if not is_polynomial(p):
-        reason = "F is homogeneous, but no polynomial: smoothness where weights vanish is not known"
-        return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
+        why = "F is homogeneous, but no polynomial: smoothness where weights vanish is not known"
+        return _open(why, D)
+    reason = "a homogeneous polynomial is locally Lipschitz and definable, with a chain rule"
     vanishing = tuple(law for block in blocks for law in _vanishing(block))
-    return WeightsProblem(finding, D, tuple(_costs(p, D)), vanishing)
+    return WeightsProblem(Finding(Verdict.PROVED, reason), D, tuple(_costs(p, D)), vanishing)
 
 
 def _square(p: Parameterization, names: Collection[str]) -> RationalFunction:
@@ -413,3 +428,39 @@ def _vanishes(f: Far, gap: Expr) -> bool:
     sides = (1, -1) if f.shape == "single" else (1,)
     decide = ElementarySigns([x.name, *(s.name for s in gap.free_symbols if s.is_positive)])
     return all(decide.is_zero(gap.subs(b, side * x)) for side in sides)
+
+
+def pose_steepest(derivation: Derivation) -> WeightsProblem:
+    """Return the margin problem in the weights of steepest descent, and its norm in beta."""
+    p = derivation.parameterization
+    if p.homogeneity is None:
+        return _open("F is not homogeneous")
+    D, k = to_expr(p.homogeneity, Notation(p, ()).weights), p.degree
+    if k is None or k < 1 or not all(f.is_polynomial() for f in p.F):
+        return _open("F is homogeneous, but no polynomial of given degree", D)
+    if p.d > 1:
+        return _open("it is known for copies of one output", D)
+    words, (F,) = odd_symmetry(p), p.F
+    side = next((c for c, f in ((1, F), (-1, -F)) if Signs().is_nonnegative(f)), 0)
+    if words is None and not side:
+        return _open("that `F` takes both signs at one cost was not found", D)
+    found = Finding(Verdict.PROVED, words or f"no `w` has `F(w) {'<' if side > 0 else '>'} 0`")
+    s = p.geometry.steepest
+    norm = f"l{(1 + 1 / s) / Fraction(k)}" if s else "linf"
+    return WeightsProblem(found, D, norm=norm, side=side)
+
+
+def odd_symmetry(p: Parameterization) -> str | None:
+    """Return the exchange of weights and signs that takes F to -F, by expansion; or None."""
+    n, (F,) = p.p, p.F
+    swaps = [(), *combinations(range(n), 2)]
+    for signs, swap in product(product((1, -1), repeat=n if n <= MOST else 0), swaps):
+        order = [*range(n)]
+        for i in swap:
+            order[i] = sum(swap) - i
+        moved = [w if c > 0 else -w for c, w in zip(signs, (p.w[k] for k in order), strict=True)]
+        if F.compose([*moved, *F.field.gens[n:]], F.field) == -F:
+            pairs = zip(p.weights, moved, strict=True)
+            changes = (f"{w} -> {x}" for w, x in pairs if repr(x) != w)
+            return f"`F` becomes `-F` under `{', '.join(changes)}`"
+    return None

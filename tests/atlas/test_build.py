@@ -7,12 +7,10 @@ from dataclasses import astuple, fields
 import numpy as np
 import pytest
 
-from derive.atlas.build import Plan, build
+from derive.atlas.build import Limits, Plan, build, decide, decided, starts
 from derive.atlas.canonical import canonical, product, written
-from derive.atlas.decide import Limits, decide, decided, starts
-from derive.atlas.entry import FAULT, Entry
 from derive.atlas.grammar import Candidate
-from derive.atlas.store import SCHEMA, find, opened
+from derive.atlas.store import FAULT, SCHEMA, Entry, find, opened
 from derive.errors import InputError
 
 PLAN = Plan(size=2, seed=0, entries=10, limits=Limits(20.0))
@@ -117,7 +115,7 @@ def test_faults_are_rows(monkeypatch):
     def broken(*given, **named):
         raise ZeroDivisionError("broken")
 
-    monkeypatch.setattr("derive.atlas.decide.derive", broken)
+    monkeypatch.setattr("derive.atlas.build.derive", broken)
     assert decide(PRODUCT, ("", ""), Limits(1.0)).verdict == FAULT
 
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 import sympy
 
+from derive.atlas.build import Limits, decided
 from derive.atlas.canonical import canonical
-from derive.atlas.decide import Limits, decided
 from derive.atlas.fit import Family, Samples
 from derive.atlas.grammar import Candidate
-from derive.atlas.identity import formula, proportional
-from derive.atlas.search import classes, having, search
+from derive.atlas.search import classes, formula, having, proportional, search
 from derive.atlas.store import opened
 from derive.errors import InputError
 

@@ -11,7 +11,7 @@ import sympy
 
 from derive import InputError, Verdict, parameterize
 from derive.inverse.acceptance import accepts
-from derive.inverse.line_element import Candidate, W
+from derive.inverse.candidates import Candidate, W
 from derive.inverse.term import Term
 from derive.language import parse_expression, to_sympy
 from derive.statement import Statement

@@ -12,8 +12,7 @@ from derive.certificate.checking import check
 from derive.certificate.checking.text import Rejected
 from derive.model.condition import Sign
 from derive.rocq.library import library
-from derive.rocq.signs import Signs
-from derive.rocq.terms import RESERVED, Terms, name_of, plain
+from derive.rocq.terms import RESERVED, Signs, Terms, name_of, plain
 from tests.cli.commands import one_line, refusal_of, run
 from tests.published import derive_once
 from tests.rocq.files import CATALOGUE, MODELS, catalogued, model, mutants
