@@ -161,11 +161,11 @@ def _flowed(case: Case, found: Perturbation, terms: Terms, digits: int) -> Pertu
         limit = distance(end.limit, _predicted(case, end.along[-1], digits), digits)
     laws, dual = _drifted(case, end.weights, end.along, digits)
     beside = distance(end.limit, plain, digits)
-    damped = _damped(case, found, terms, digits) if terms.mass else None
+    damped = _damped(case, terms, digits) if terms.mass else None
     return PerturbedCheck(found.by, digits, laws, dual, limit, beside, end.steps, damped)
 
 
-def _damped(case: Case, found: Perturbation, terms: Terms, digits: int) -> float | None:
+def _damped(case: Case, terms: Terms, digits: int) -> float | None:
     """Return the digits to which c and y moved by their drift under Nesterov's damping."""
     t, kappa = case.letter("t"), case.letter("kappa")
     along = case.trees(t / (DAMPING - 1), k=kappa, lam=sympy.S.One)

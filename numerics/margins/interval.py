@@ -27,13 +27,12 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpz_mat
 from scipy.optimize import minimize
-from sympy import Expr, Symbol
 
 from derive.exact.balls import ball, fraction, identity, precise
-from derive.exact.elementary_signs import ball_of
 from derive.optimizers.least_norm import Norm
 from numerics.evaluate.numbers import Array, Listed
 from numerics.margins.linear_program import product
+from numerics.margins.predictor import some
 
 Near: TypeAlias = Callable[[Array], tuple[Array, Array] | None]
 """From X to w of nearly the largest margin, and y; None if not found."""
@@ -72,9 +71,6 @@ def on_worst_rows(near: Near, rows: Sequence[Sequence[int]]) -> tuple[Array, Arr
 def positive(y: Array) -> Array:
     """Return the places of multipliers that are not 0 but for rounding."""
     return np.flatnonzero(y > np.max(y, initial=0) * 1e-12)
-
-
-SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -118,12 +114,10 @@ class MarginInterval(Listed):
 
     def to_text(self) -> str:
         """Return it as text."""
-        more = ", ..." * (len(self.value) > SHOWN)
-        value = ", ".join(_rounded(x, 9) for x in self.value[:SHOWN])
         lines = [f"On these data: largest {self.norm} margin, between two bounds proved in balls"]
         lines += [f"  {_between(*self.margin)} (margin)"]
         lines += [f"  {_between(self.lower, self.upper)} (min |beta|, all margins at least 1)"]
-        return "\n".join([*lines, f"  beta near ({value}{more})"])
+        return "\n".join([*lines, f"  beta near ({some([_rounded(x, 9) for x in self.value])})"])
 
     def to_json(self) -> str:
         """Return its record."""
@@ -212,18 +206,6 @@ BITS = 256
 RADIUS = 120
 """Bits of zeros that are enclosed."""
 NEWTON = 12
-
-
-def system_of(functions: Sequence[Expr], unknowns: Sequence[Symbol]) -> System:
-    """Return functions and their derivatives by the unknowns."""
-    slopes = [[f.diff(x) for x in unknowns] for f in functions]
-
-    def system(x: list[arb]) -> tuple[arb_mat, arb_mat]:
-        point = dict(zip(unknowns, x, strict=True))
-        values = [[ball_of(f, point)] for f in functions]
-        return arb_mat(values), arb_mat([[ball_of(f, point) for f in row] for row in slopes])
-
-    return system
 
 
 def enclose(system: System, near: Sequence[float]) -> list[arb] | None:

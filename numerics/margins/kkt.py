@@ -41,7 +41,7 @@ from derive.model.parameterization import Parameterization
 from numerics.evaluate.numbers import Array, read_matrix
 from numerics.margins.interval import BITS, enclose
 from numerics.margins.linear_program import solve
-from numerics.margins.predictor import SHOWN, fold
+from numerics.margins.predictor import fold, some
 
 Rotation = tuple[tuple[int, int, arb], ...]
 """Entries k < l of a skew matrix."""
@@ -193,18 +193,14 @@ class KKTPoint:
 
     def to_text(self) -> str:
         """Return it as text."""
-        weights = list(self.weights.items())[:SHOWN]
-        named = ", ".join(f"{name} = {_digits(x)}" for name, x in weights)
-        beta = ", ".join(map(_digits, self.beta[:SHOWN]))
-        rows = ", ".join(
-            f"row {i + 1}: {_digits(self.multiplier[i])}" for i in self.support[:SHOWN]
-        )
+        named = some([f"{name} = {_digits(x)}" for name, x in self.weights.items()])
+        rows = some([f"row {i + 1}: {_digits(self.multiplier[i])}" for i in self.support])
         lines = (
             "On these data: a KKT point of min |w|^2, margins at least 1, proved in balls",
             f"  |w|^2 = {_digits(self.cost)}",
-            f"  beta = ({beta}{', ...' * (len(self.beta) > SHOWN)})",
-            f"  weights: {named}{', ...' * (len(self.weights) > SHOWN)}",
-            f"  multipliers: {rows}{', ...' * (len(self.support) > SHOWN)}",
+            f"  beta = ({some([*map(_digits, self.beta)])})",
+            f"  weights: {named}",
+            f"  multipliers: {rows}",
             "  there may be others",
         )
         orbit = f"  in an orbit of dimension {self.rotations} of rotations that leave F alone"

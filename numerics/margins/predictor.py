@@ -157,6 +157,11 @@ class Cancelling:
         return json.dumps(record, indent=2)
 
 
+def some(texts: Sequence[str]) -> str:
+    """Return the first of some texts in a line."""
+    return ", ".join(texts[:SHOWN]) + ", ..." * (len(texts) > SHOWN)
+
+
 def _is_short(x: sympy.Rational) -> bool:
     """Tell whether SymPy may look for square factors, which of long numbers it does without end."""
     return bool(max(x.p, x.q).bit_length() <= FACTORED)
@@ -170,7 +175,7 @@ def _report(found: MaxMargin) -> Iterable[str]:
     for k in range(len(found.value) // size):
         of = f" of class {found.classes[k]}" if several else ""
         own = found.value[k * size : (k + 1) * size]
-        yield f"  beta{of} = ({', '.join(map(_number, own[:SHOWN]))}{', ...' * (size > SHOWN)})"
+        yield f"  beta{of} = ({some([*map(_number, own)])})"
     if len(found.classes) == 2:
         yield f"  positive for class {found.classes[1]}, negative for class {found.classes[0]}"
     if several:

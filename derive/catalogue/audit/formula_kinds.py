@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from derive.catalogue.audit.dual_solutions import check_path
+from derive.catalogue.audit.consequences import check_cost, check_limit, check_margin, check_path
 from derive.catalogue.audit.geometry import (
     check_conserved,
     check_decision,
@@ -19,7 +19,6 @@ from derive.catalogue.audit.geometry import (
 )
 from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
-from derive.catalogue.audit.limits_of_q import check_cost, check_limit, check_margin
 from derive.catalogue.library import Entry, Printed, derive_entry, summand
 from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled

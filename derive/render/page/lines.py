@@ -15,9 +15,6 @@ from derive.render.plain import MARK
 COLUMN = 224.0
 """Points that a displayed line may fill: one of two columns of an article."""
 
-INLINE = 110.0
-"""Points above which a formula is displayed rather than set in a line of words."""
-
 Row: TypeAlias = tuple[str, Expr | str]
 """The two sides of an equation: LaTeX, and LaTeX or an expression."""
 
