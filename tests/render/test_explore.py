@@ -45,6 +45,13 @@ MODELS = {
     "a curve in a weight": (["w*exp(w)"], {}, "w_0", (-0.5, 0.5, 1)),
     "two blocks": (["w**2", "exp(v)"], {}, "w_0", (0.5, 1, 1.5)),
 }
+
+
+def tied_pair():
+    outputs, options, *_ = MODELS["tied pair"]
+    return derive_once(outputs, **options)
+
+
 MORE = {
     "linear": (["w"], {}, "w_0", (-0.5, 0.25, 2)),
     "untied pair": (["u*v - x*z"], {}, "u_0", (0.5, 1, 2)),
@@ -142,8 +149,7 @@ def wanted(d, values, x, y):
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 @pytest.mark.parametrize("alpha", [1e-3, 0.3, 3])
 def test_flow_and_minimiser_of_the_page_are_those_of_numerics(tmp_path, alpha):
-    outputs, options, *_ = MODELS["tied pair"]
-    d = derive_once(outputs, **options)
+    d = tied_pair()
     (tmp_path / "flow.mjs").write_text(explored.FLOW)
     (tmp_path / "module.mjs").write_text(d.to_code("js"))
     program = f"""
@@ -315,8 +321,7 @@ def test_on_separable_data_the_page_is_where_numerics_is(show, name):
 
 @pytest.mark.browser
 def test_points_are_dragged_and_what_no_line_separates_is_said(show):
-    outputs, options, *_ = MODELS["tied pair"]
-    page = show(derive_once(outputs, **options))
+    page = show(tied_pair())
     page.select_option("#mode", "points")
     settle(page)
     before = page.get_attribute("#rows", "data-value")
@@ -371,8 +376,7 @@ def test_a_vector_of_every_dimension_is_drawn_in_the_plane(show):
 
 @pytest.mark.browser
 def test_f_is_drawn_on_the_leaf(show):
-    outputs, options, *_ = MODELS["tied pair"]
-    page = show(derive_once(outputs, **options))
+    page = show(tied_pair())
     page.fill("#number-alpha", "0.5")
     settle(page)
     p, m = page.evaluate("d3.select('#curve-F').selectAll('path.curve').data()")
@@ -385,8 +389,7 @@ def test_f_is_drawn_on_the_leaf(show):
 @pytest.mark.browser
 @pytest.mark.parametrize("alpha", ["1", "0.01"])
 def test_curves_are_where_their_numbers_are(show, alpha):
-    outputs, options, *_ = MODELS["tied pair"]
-    page = show(derive_once(outputs, **options))
+    page = show(tied_pair())
     page.fill("#number-alpha", alpha)
     settle(page)
     for name in ("Q", "gradient", "K", "F"):
@@ -404,8 +407,7 @@ def test_curves_are_where_their_numbers_are(show, alpha):
 
 @pytest.mark.browser
 def test_handles_are_dragged_and_moved_by_keys(show):
-    outputs, options, *_ = MODELS["tied pair"]
-    page = show(derive_once(outputs, **options))
+    page = show(tied_pair())
     before = page.get_attribute("#line", "data-value")
     box = page.locator(".handle").first.bounding_box()
     page.mouse.move(box["x"] + 8, box["y"] + 8)
@@ -451,8 +453,7 @@ def test_sliders_light_up_what_they_break_and_nothing_is_drawn(show):
 
 @pytest.mark.browser
 def test_time_runs_and_stops_and_stands_where_motion_is_not_wanted(show):
-    outputs, options, *_ = MODELS["tied pair"]
-    d = derive_once(outputs, **options)
+    d = tied_pair()
     page = show(d)
     page.fill("#progress", "0.5")
     settle(page)
@@ -517,8 +518,7 @@ def test_all_models_of_the_catalogue_meet_their_minimiser(show):
 
 @pytest.mark.browser
 def test_pages_fit_a_phone_and_stand_without_scripts(show):
-    outputs, options, *_ = MODELS["tied pair"]
-    d = derive_once(outputs, **options)
+    d = tied_pair()
     page = show(d, viewport={"width": 390, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     bare = show(d, java_script_enabled=False)

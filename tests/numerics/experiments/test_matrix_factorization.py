@@ -143,19 +143,6 @@ def test_progress_counts_the_descents():
     assert seen[-1] == "sizes 1/1"
 
 
-def test_jobs_need_joblib_or_agree(small):
-    few = replace(SMALL, scales=(1e-1,), sizes=())
-    try:
-        import joblib
-    except ImportError:
-        with pytest.raises(InputError, match="regderive\\[parallel\\]"):
-            matrix_factorization(few, Stages(2))
-        return
-    with joblib.parallel_config("threading"):
-        found = matrix_factorization(few, Stages(2))
-    assert [d.error for d in found.grid] == [d.error for d in small.grid if d.scale == 1e-1]
-
-
 def test_displays_show_what_was_found(small):
     errors, norms = displays.matrix_factorization(small)
     assert errors.series[0].y.tolist() == [d.error for d in small.grid if d.step == 0.1]
