@@ -188,17 +188,6 @@ def test_weights_that_never_move_are_left_out(outputs, start, idle):
     assert list(d.potential.parameterization.weights) == kept
 
 
-def test_a_dead_second_neuron_does_not_matter():
-    alone = derived("a1*u1", "a1*u2")
-    both = derived("a1*u1 + a2*v1", "a1*u2 + a2*v2", start={"a2": "0", "v1": "0", "v2": "0"})
-    assert both.verdict is Verdict.PROVED
-    assert str(both.warping.g) == "a1"
-    assert both.potential.Q == alone.potential.Q
-    awake = derived("a1*u1 + a2*v1", "a1*u2 + a2*v2", start={"v1": "0", "v2": "0"})
-    assert awake.idle == ()
-    assert awake.verdict is not Verdict.PROVED
-
-
 def test_what_only_idle_weights_move_is_no_bad_input():
     d = derived("a*u + x*y*z", "a*v", start={"x": "0", "y": "0"})
     assert d.verdict is Verdict.UNDECIDED
@@ -207,21 +196,6 @@ def test_what_only_idle_weights_move_is_no_bad_input():
 def test_idle_weights_can_leave_nothing_to_move():
     with pytest.raises(DegenerateStart, match="stay there"):
         derived("x + y*z", "x + y*t", start={"y": "0", "z": "0", "t": "0"})
-
-
-def test_sympy_parameterization_equals_text():
-    a, u, v = sympy.symbols("a u v")
-    by_sympy = derive(Parameterization(outputs=[a * u, a * v], weights=[a, u, v]))
-    by_text = derived("a*u", "a*v")
-    assert by_sympy.potential.Q == by_text.potential.Q
-
-
-def test_records_are_frozen_and_survive_pickling():
-    d = derived("a*u1", "a*u2")
-    with pytest.raises(AttributeError):
-        d.blocks = ()
-    again = pickle.loads(pickle.dumps(d.parameterization))
-    assert again == d.parameterization
 
 
 @pytest.mark.every(2)

@@ -20,14 +20,6 @@ def test_search_says_what_is_equal():
     assert "F = a*b\n  equal: an exact identity\n  with c = " in done.stdout
 
 
-def test_search_says_what_is_near():
-    done = run("atlas", "search", "beta**3", "--json")
-    assert done.returncode == 1
-    record = json.loads(done.stdout)
-    assert (record["format"], record["version"]) == ("regderive-atlas-search", 1)
-    assert {x["ground"] for x in record["entries"]} == {"near"}
-
-
 def test_search_by_properties():
     done = run("atlas", "search", "--warped", "--weights", "2", "--json")
     assert done.returncode == 0

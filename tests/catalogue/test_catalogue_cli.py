@@ -20,13 +20,6 @@ def test_the_list_names_every_model_and_how_to_type_it():
         assert all(f'"{output}"' in done.stdout for output in entry.outputs)
 
 
-def test_a_model_is_derived_and_shown_with_what_was_printed():
-    done = run("catalogue", "exponential")
-    assert done.returncode == 0
-    for words in ('derive regularizer "exp(w)"', "Q = beta*exp(-w_0) - log(beta)", "As printed"):
-        assert words in done.stdout
-
-
 def test_a_refuted_model_has_the_exit_status_of_a_refutation():
     done = run("catalogue", "convolution-3", "--json")
     assert done.returncode == 1

@@ -1,6 +1,5 @@
 """The command line as a person meets it: answers, refusals, limits, interruption."""
 
-import json
 import os
 import signal
 import subprocess
@@ -63,15 +62,6 @@ def test_an_interrupt_is_not_lost_while_a_process_forks():
     assert done.stderr.startswith("derive: interrupted in stage: ")
 
 
-def test_output_file_is_whole_and_stdout_empty(tmp_path):
-    target = tmp_path / "neuron.json"
-    done = run("regularizer", "a*u1", "a*u2", "--json", "-o", str(target))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    record = json.loads(target.read_text(encoding="utf-8"))
-    assert record["verdict"] == "PROVED"
-    assert [path.name for path in tmp_path.iterdir()] == ["neuron.json"]
-
-
 CONVOLUTION = ["u1*v1+u2*v2", "u1*v2+u2*v1"]
 
 
@@ -89,22 +79,6 @@ def test_output_does_not_depend_on_the_hash_seed(outputs):
         printed_by(program, env={**os.environ, "PYTHONHASHSEED": seed}) for seed in ("0", "4242")
     ]
     assert texts[0] == texts[1] != ""
-
-
-def test_check_confirms_and_reports():
-    done = run("regularizer", "a*u1", "a*u2", "--check")
-    assert done.returncode == 0
-    assert "Flow, interpolant and Q agree to" in done.stdout
-
-
-def test_the_record_keeps_the_check():
-    done = run("regularizer", "p**2 - m**2", "--check", "--digits", "40", "--json")
-    assert done.returncode == 0
-    check = json.loads(done.stdout)["check"]
-    assert check["passed"] is True
-    assert min(check["agreement"].values()) >= check["asked"] - 5 == 35
-    pairs = zip(check["limit"], check["interpolant"], strict=True)
-    assert all(a[:30] == b[:30] for a, b in pairs)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")

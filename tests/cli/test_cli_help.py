@@ -63,10 +63,6 @@ def test_lists_of_commands_are_whole_sentences(names):
     assert all(line.endswith(".") and not line.endswith("...") for line in listed)
 
 
-def test_the_first_command_is_the_first_to_learn():
-    assert next(iter(TABLE)) == "regularizer"
-
-
 def test_an_option_means_the_same_everywhere():
     texts = {}
     for names, known in COMMANDS.items():
@@ -195,8 +191,3 @@ def test_what_is_cut_is_cut_between_words():
     assert {*first.split()} | {*last.split()[:2]} == {"is_a_name"}
     (word,) = (x for x in refusal_of("regularizer", "a", f"--{'x' * 999}").split() if "xx" in x)
     assert 60 < len(word) < 120
-
-
-def test_what_is_short_is_printed_whole():
-    (line,) = run("check", "no-such-file.json").stderr.splitlines()
-    assert line == "derive: no-such-file.json: No such file or directory"

@@ -8,40 +8,8 @@ import pytest
 from tests.cli.commands import assert_answers, refusal_of, run
 
 ANSWERS = [  # what is typed, the exit status, and what is on the page
-    ("regularizer w", 0, ["Q = beta**2/2 - beta*w_0"]),
-    ("regularizer 'w**2'", 0, ["Q = beta*log(beta/w_0**2)/4 - beta/4"]),
-    (
-        "regularizer 'p**2 - m**2' --start p=alpha,m=alpha",
-        0,
-        ["Q = beta*asinh(beta/(2*alpha**2))/4 - sqrt(4*alpha**4 + beta**2)/4"],
-    ),
     ("regularizer w --conjecture '(beta - w_0)**2'", 0, ["AGREES UP TO", "conjectured = 2 *"]),
     ("regularizer w --conjecture 'beta**2'", 1, ["Conjecture Q = beta**2: DIFFERS"]),
-    ("regularizer 'u*v - x*y'", 0, ["asinh(2*beta/sqrt(k))/2"]),
-    ("regularizer 'u1*v1 + u2*v2'", 0, ["asinh(2*beta/sqrt(k))/2"]),
-    (
-        "regularizer 'p**3 - m**3' --start p=alpha,m=alpha --positive alpha",
-        0,
-        ["beta = alpha**3/(1 - z)**3 - alpha**3/(z + 1)**3", "with -1 < z < 1"],
-    ),
-    (
-        "regularizer 'p**5 - m**5' --start p=alpha,m=alpha --positive alpha",
-        0,
-        ["beta = alpha**5/(1 - z)**(5/3) - alpha**5/(z + 1)**(5/3)"],
-    ),
-    (
-        "regularizer 'a*u1' 'a*u2'",
-        0,
-        ["REFUTED", "g = a", "Q = 2*A**(3/2)/3 - sqrt(A)*delta - beta1*u1_0 - beta2*u2_0"],
-    ),
-    ("regularizer 'a*u1' 'a*u2' 'a*u3' 'a*u4'", 0, ["Q = 2*A**(3/2)/3 - sqrt(A)*delta"]),
-    ("regularizer 'a*b*u1' 'a*b*u2'", 0, ["g = a*b", "A is the largest real root of"]),
-    ("regularizer 'a**2+b**2' 'a*c+b*d' 'c**2+d**2'", 1, ["left - right = ", "REFUTED"]),
-    (
-        "regularizer 'u1*v1+u2*v2' 'u1*v3+u2*v4' 'u3*v1+u4*v2' 'u3*v3+u4*v4'",
-        1,
-        ["left - right = ", "REFUTED"],
-    ),
     ("regularizer '-w**2' --start w=1", 0, ["PROVED"]),
     ("regularizer 'a*u1' 'a*u2' --start a=0,u1=1,u2=1", 0, ["On the other side:"]),
     (
@@ -49,7 +17,6 @@ ANSWERS = [  # what is typed, the exit status, and what is on the page
         0,
         ["smallest real root of P", "(2*b**2 - 12)*r**2", "R_F = 2.000", "R_F = -beta for"],
     ),
-    ("explicit 'u*v' --start u=alpha,v=alpha", 0, ["r = 1 - 2*b for b < 1/4", "Q = beta*log"]),
     ("explicit '-u*v + w' --start u=1,v=0,w=0", 0, ["REFUTED", "grad R = 2 tau"]),
     ("explicit 'a*u' --vector u --start a=alpha,u=0", 0, ["any dimension", "R_F = 2*"]),
     ("explicit 'a*u + b*v' --vector u,v", 3, ["u, v vectors of any dimension", "R_F = 2*abs(s)"]),
@@ -58,27 +25,15 @@ ANSWERS = [  # what is typed, the exit status, and what is on the page
         3,
         ["2*abs(beta1*beta4", "Lagrange", "checked: B(F(w)) = U V^T"],
     ),
-    ("explicit 'a*u1' 'a*u2'", 0, ["real root, for almost", "R_F = 2*sqrt(beta1**2 + beta2**2)"]),
     ("explicit 'a*b*u1' 'a*b*u2'", 3, ["proved in part", "R_F = 3*(beta1**2 + beta2**2)**(1/3)"]),
     ("explicit 'exp(w)'", 3, ["needs polynomials", "UNDECIDED"]),
-    ("explicit 'p1**2-m1**2' w", 0, [", beta1 ", ", beta2 ", "R_F = beta2**2"]),
     ("parameterize 'beta*log(beta) - beta'", 0, ["beta = w**2", "start: w = 1"]),
-    ("parameterize '-log(beta)'", 0, ["beta = exp(w)", "for 0 < beta < infinity"]),
     (
         "parameterize '-log(beta)' --start beta=k",
         0,
         ["w = log(k)", "k > 0", "Bregman", "if k > 0, F has"],
     ),
-    (
-        "parameterize 'beta*atan(beta) - log(1 + beta**2)/2'",
-        0,
-        ["beta = sinh(w)", "-infinity < beta < infinity"],
-    ),
     ("parameterize 'x*log(x)'", 0, ["x = w**2", "w = exp(-1/2)"]),
-    ("parameterize 'k*beta**2' --positive k", 0, ["beta = w"]),
-    ("parameterize 'beta1**2/2' '-log(beta2)'", 0, ["beta1 = w1", "beta2 = exp(w2)"]),
-    ("parameterize '-(beta1*beta2)**(1/3)'", 0, ["exp(sqrt(3)*atan(w2/w1))"]),
-    ("parameterize '-log(beta1*beta3 - beta2**2)'", 1, ["so Hess Q is not flat"]),
     ("parameterize '-beta**2'", 1, ["not strictly convex near any point: Q'' = -2"]),
     ("parameterize 'beta**3' --start beta=-1", 1, ["not strictly convex near beta = -1"]),
     (
@@ -287,29 +242,11 @@ def test_json_says_what_the_text_says(tmp_path):
     assert [v["of"] for v in record["values"]] == ["R", "R_F"]
 
 
-@pytest.mark.parametrize("output", ["p**2 - m**2"])
-def test_latex_is_balanced(output):
-    done = run("explicit", output, "--start", "p=alpha,m=alpha", "--latex", "--standalone")
-    assert done.stdout.startswith("\\documentclass")
-    for name in ("align*", "center", "tabular", "theorem", "document"):
-        assert done.stdout.count(f"\\begin{{{name}}}") == done.stdout.count(f"\\end{{{name}}}") > 0
-    assert done.stdout.count("{") == done.stdout.count("}")
-
-
 def test_out_of_time_is_one_line():
     done = run("explicit", "p**5 - m**5", "--start", "p=alpha,m=alpha", "--timeout", "0.8")
     assert done.returncode == 3
     (line,) = done.stderr.strip().splitlines()
     assert "out of time" in line
-
-
-def test_files_and_forms(tmp_path):
-    target = tmp_path / "q.json"
-    assert run("parameterize", "-log(beta)", "--json", "-o", str(target)).returncode == 0
-    assert json.loads(target.read_text(encoding="utf-8"))["verdict"] == "PROVED"
-    assert run("parameterize", "-log(beta)", "--latex", "--standalone").stdout.startswith(
-        "\\documentclass"
-    )
 
 
 @pytest.fixture

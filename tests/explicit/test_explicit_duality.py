@@ -75,32 +75,6 @@ def test_twice_the_nuclear_norm_is_the_cost_of_a_product_of_matrices(inner):
         assert float(value.mid()) == pytest.approx(found, rel=1e-6)
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize(
-    ("outputs", "expected"),
-    [
-        (product(1, 3, 3), "2*sqrt(beta1**2 + beta2**2 + beta3**2)"),
-        (gram(2, 2), "beta1 + beta3"),
-        (gram(3, 3), "beta1 + beta4 + beta6"),
-        (["x1*y1 + x2*y2"], "2*Abs(beta)"),
-    ],
-    ids=lambda x: str(x)[:24],
-)
-def test_closed_forms_by_duality(outputs, expected):
-    assert str(dual_of(outputs)) == expected
-    p, rng = Parameterization.parse(outputs), Random(4)
-    betas = Notation(p, tuple(range(p.d))).betas
-    F = [sympy.sympify(text) for text in outputs]
-    for _ in range(2):
-        w = {name: Fraction(rng.randrange(-20, 21), 10) for name in p.weights}
-        reached = [
-            sympy.Rational(f.subs({k: sympy.Rational(str(v)) for k, v in w.items()})) for f in F
-        ]
-        value = float(dual_of(outputs).subs(dict(zip(betas, reached, strict=True))))
-        found = numeric_minimum(outputs, p.weights, [0] * p.p, [float(b) for b in reached])
-        assert found == pytest.approx(value, rel=1e-6, abs=1e-9)
-
-
 @pytest.mark.parametrize(
     "outputs",
     [
@@ -259,17 +233,6 @@ def test_label_noise_at_depth_three_has_neither_l1_nor_l_two_thirds(power):
     false = replace(r, blocks=(replace(block, power=sympy.Rational(power)),))
     with pytest.raises(Refuted):
         WITNESSES[s.kind](false, s, random.Random(2))
-
-
-def test_label_noise_does_not_minimise_plain_l1():
-    """It is weighted by the columns of X, as S_jj: plain l1 is refuted."""
-    r = explicit_counterpart(Parameterization.parse(["u*v"]), cost="trace-K", X=DATA[1])
-    assert str(r.R) == "20*Abs(beta1) + 10*Abs(beta2)"
-    (s,) = r.says("cost on data")
-    (block,) = r.blocks
-    plain = replace(r, blocks=(replace(block, sides=(sympy.Integer(3),) * 2),))
-    with pytest.raises(Refuted):
-        WITNESSES[s.kind](plain, s, random.Random(2))
 
 
 @pytest.mark.every(11)

@@ -40,12 +40,6 @@ def test_the_printed_quartic():
     assert (interval.low, interval.high, interval.index) == (None, None, 0)
 
 
-def test_another_start_has_another_polynomial():
-    _, tied = minimum(pose, ["p**2 - m**2"], TIED)
-    _, untied = minimum(pose, ["p**2 - m**2"], {"p": "alpha", "m": "2*alpha"})
-    assert tied.equations != untied.equations
-
-
 @pytest.mark.parametrize(
     ("outputs", "form"),
     [
@@ -82,19 +76,6 @@ def test_costs_of_several_outputs():
         _, cost = minimum(pose_cost, outputs)
         assert cost.verdict is Verdict.PROVED
         assert sympy.expand(cost.closed_forms[0] ** 2 - expected**2) == 0
-
-
-def test_a_vector_of_any_dimension():
-    start = {"a": "alpha", "b": "alpha", "u": 0}
-    model = Parameterization.parse(["a*b*u"], start, vectors=["u"])
-    (block,) = explicit_counterpart(model).blocks
-    assert block.distance.verdict is block.cost.verdict is Verdict.PROVED
-    s = block.cost.argument
-    assert block.cost.closed_forms[0].subs(s, 8) == 12
-    value = block.distance.at({"s": Fraction(3), "alpha": Fraction(1)})
-    weights = ["a", "b", "u1", "u2"]
-    witness = numeric_minimum(["a*b*u1", "a*b*u2"], weights, [1, 1, 0, 0], [1.8, 2.4])
-    assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-7)
 
 
 def test_several_vectors_of_any_dimension():
@@ -312,3 +293,15 @@ def test_records_with_balls_survive_pickling():
     again = pickle.loads(pickle.dumps(found))
     assert any(row.explicit is not None for row in found.blocks[0].contrast.rows)
     assert (again.to_text(), again.to_json()) == (found.to_text(), found.to_json())
+
+
+def test_the_cost_is_0_at_the_output_of_0_and_a_limit_at_other_ends():
+    """F = w^4 - w^2 from 2: R_F(0) = 0, as F(0) = 0, though R_F -> 1 from the side of F(2)."""
+    p = Parameterization.parse(["w**4 - w**2"], {"w": "2"})
+    record = explicit_counterpart(p, at={"beta": Fraction(0)})
+    (value,) = [s for s in record.says("value") if s.values["of"] == "R_F"]
+    assert value.values["value"].ball == 0
+    below = [str(x) for x in record.says("representation cost")[0].below]
+    assert any("from the side of `F(0)`" in line for line in below)
+    assert not any("F(w_0)" in line for line in below)
+    assert any("from the side of `F(w_0)`" in str(x) for x in record.says("distance")[0].below)

@@ -90,38 +90,6 @@ def test_a_sign_that_is_not_known_is_not_guessed():
 
 
 A = sympy.Symbol("A", real=True)
-THIRD = Rational(1, 3)
-
-
-@pytest.mark.every(4)
-@pytest.mark.parametrize(
-    ("cubic", "factor", "leading"),
-    [
-        (A**3 - (e + c * e) * A**2 + c * e**2 * A - b**2, 1, b ** (2 * THIRD)),
-        (A**3 - (e + c * e) * A**2 + c * e**2 * A - b**2, Rational(-2, 3), b ** (2 * THIRD)),
-        (A**3 - c * e * A - b * e, 1, (b * e) ** THIRD),
-        (A**3 + c * e * A + b * e, 1, -((b * e) ** THIRD)),
-        (A**3 - A**2 - b / e**2, 1, (b / e**2) ** THIRD),
-    ],
-)
-def test_the_largest_real_root_is_expanded(cubic, factor, leading):
-    found = expand_largest_root(factor * cubic, A, ElementarySigns(("b", "c")), SPAN)
-    r, _ = found.leading
-    assert found.terms[found.leading] * e ** Rational(r.numerator, r.denominator) == leading
-    values = {b: Rational(3, 7), c: Rational(5, 3)}
-    with mpmath.workdps(40):
-        for k in (3, 5):
-            small = Rational(1, 10**k)
-            coefficients = sympy.Poly(cubic.subs({**values, e: small}), A).all_coeffs()
-            numbers = [mpmath.mpf(str(x.n(40))) for x in coefficients]
-            found_roots = mpmath.polyroots(numbers, maxsteps=200, extraprec=300)
-            root = max(x.real for x in found_roots if abs(x.imag) < mpmath.mpf(10) ** -20)
-            total = sum(
-                a.subs(values) * small ** Rational(r.numerator, r.denominator)
-                for (r, _), a in found.terms.items()
-            )
-            ratio = mpmath.mpf(str(sympy.N(total, 40))) / root
-            assert abs(ratio - 1) < mpmath.mpf(10) ** (2 - 4 * k)
 
 
 def test_what_is_flat_is_below_every_power():

@@ -75,12 +75,6 @@ def test_ends_that_differ_are_not_called_l1():
     assert found.below == (-HALF,)
 
 
-def test_a_slope_that_is_infinite_at_the_ends_is_followed_there():
-    found = limit(c / (1 - z) - c / (1 + z), 1 / (1 - z) - 1 / (1 + z))
-    # This is h/c itself.
-    assert (found.unit, found.potential.Q) == (1 / c, beta**2 / 2)
-
-
 @pytest.mark.parametrize(
     ("h", "mu", "at"),
     [

@@ -1,6 +1,5 @@
 """Wide random starts: moments for every width at once, confirmed by draws."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -42,29 +41,3 @@ def test_wide_starts_are_confirmed_by_draws(unit):
     wrong = replace(wide, limits=wide.limits[::-1], gradient=2 * wide.gradient)
     for broken in (doubled, narrow, wrong):
         assert not confirm_width(broken).passed
-
-
-def test_moments_of_a_width_are_those_of_all_its_weights():
-    """Summed over the weights of three copies at once, without the generating function."""
-    wide = random_width(Parameterization.parse(["p**2 - m**2"]))
-    p, m, sigma = sympy.symbols("p:3"), sympy.symbols("m:3"), sympy.Symbol("sigma", positive=True)
-    beta = sum(x**2 - y**2 for x, y in zip(p, m, strict=True))
-    K = 4 * sum(x**2 + y**2 for x, y in zip(p, m, strict=True))
-    kappa = sympy.Poly(sympy.expand(K**2 - 16 * beta**2), *p, *m)
-
-    def mean(polynomial):
-        return sum(
-            c * sympy.prod(sympy.factorial2(e - 1) * sigma**e for e in powers)
-            for powers, c in polynomial.terms()
-            if all(e % 2 == 0 for e in powers)
-        )
-
-    first, second = mean(kappa), mean(kappa**2)
-    assert sympy.expand(wide.kappa_mean.subs(wide.width, 3) - first) == 0
-    assert sympy.cancel(wide.kappa_variance.subs(wide.width, 3) - second / first**2 + 1) == 0
-
-
-def test_the_records_of_a_width():
-    assert json.loads(random_width().to_json())["mu"] == "sqrt(k)*sigma"
-    page = random_width().to_latex(standalone=True)
-    assert "Kernel regime" in page.partition(r"\begin{theorem}[Limit $\mu \to \infty$]")[2]

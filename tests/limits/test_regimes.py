@@ -1,11 +1,10 @@
 """Regimes of Q: limits are proved, named, and confirmed by numbers at two scales."""
 
-import json
 from dataclasses import replace
 
 import pytest
 import sympy
-from sympy import Abs, Rational, log, sqrt
+from sympy import Abs, Rational, sqrt
 
 from derive import InputError, Parameterization, Verdict, regimes, scale_start
 from derive.limits.limit import read_point, with_scale
@@ -149,37 +148,6 @@ def test_the_evidence_of_an_expansion_is_its_terms_and_a_remainder(outputs, star
         assert beside[1] < beside[0] < Rational(1, 10) or beside == [0, 0]
 
 
-def test_the_limits_have_the_forms_that_theory_gives():
-    zero, infinity = found(["p**2 - m**2"], TIED).limits
-    beta = sympy.Symbol("beta", real=True)
-    assert zero.potential is not None
-    assert infinity.potential is not None
-    assert (zero.potential.Q, zero.unit, zero.error) == (
-        Abs(beta) / 2,
-        log(1 / alpha),
-        1 / log(1 / alpha),
-    )
-    assert (infinity.potential.Q, infinity.unit, infinity.error) == (
-        beta**2 / 16,
-        alpha**-2,
-        alpha**-4,
-    )
-    neuron = found(["a*u1", "a*u2"])
-    b1, b2 = neuron.derivation.beta
-    assert Rational(2, 3) * (b1**2 + b2**2) ** Rational(3, 4) == neuron.limits[0].potential.Q
-
-
-def test_both_roads_to_the_kernel_limit_agree():
-    # Expansion of the closed form, and covariance: the same quadratic form, up to the unit.
-    r = found(["p**2 - m**2", "q**2 - r**2"], CASES["tied, two outputs"][1])
-    by_expansion = r.limits[1]
-    assert "expanded" in by_expansion.finding.reason
-    whole = by_expansion.potential.Q * by_expansion.unit
-    K = r.kernel.matrix
-    quadratic = sum(b**2 / K[i, i] for i, b in enumerate(r.derivation.beta)) / 2
-    assert sympy.expand(whole - quadratic) == 0
-
-
 def test_the_shape_alone_decides_as_well():
     # The scale is fixed: |s| -> 1 is a kernel regime of the untied pair, with K(w_0) -> infinity.
     r = found(["u*v - x*y"], shaped("alpha", "s"), "s", ("alpha",), ("1-",))
@@ -187,23 +155,6 @@ def test_the_shape_alone_decides_as_well():
     assert limit.regime == "kernel"
     (c,) = confirm_limits(r)
     assert c.passed, c.report()
-
-
-def test_a_joint_limit_is_decided_by_the_scale_over_one_less_the_squared_shape():
-    # Q depends on the two layers through K(w_0) = 4 alpha (1 + s^2)/(1 - s^2) alone.
-    start = {"u": "c", "x": "c", "v": "d", "y": "d"}
-    r = found(["u*v - x*y"], start, "c", ("d",), ("oo",))
-    assert r.deciding.verdict is Verdict.PROVED
-    K = r.kernel.matrix[0, 0]
-    c, d = sorted(K.free_symbols, key=str)
-    s, a = sympy.Symbol("s", real=True), sympy.Symbol("alpha", real=True)
-    value = K.subs({c: sympy.sqrt(a * (1 - s) / (1 + s)), d: sympy.sqrt(a * (1 + s) / (1 - s))})
-    assert sympy.simplify(value - 4 * a * (1 + s**2) / (1 - s**2)) == 0
-    # Along alpha = 1/n^2, s = 1 - 1/n^e the quotient tends to 0 or infinity with e - 2.
-    rich = {"u": "c/2", "x": "c/2", "v": "2*c", "y": "2*c"}
-    lazy = {"u": "c**2", "x": "c**2", "v": "1/c", "y": "1/c"}  # alpha = c -> 0, s -> 1
-    assert found(["u*v - x*y"], rich, "c", (), (0,)).limits[0].regime == "rich"
-    assert found(["u*v - x*y"], lazy, "c", (), (0,)).limits[0].regime == "kernel"
 
 
 def test_two_constants_that_both_matter_are_not_called_one():
@@ -225,11 +176,6 @@ def test_a_neuron_whose_outer_layer_vanishes_has_no_quadratic_limit():
     assert dominant.potential is not None
     assert sympy.expand(2 * dominant.potential.Q - b1**2 - b2**2 + 6 * b1 + 8 * b2) == 0
     assert all(c.passed for c in confirm_limits(r))
-
-
-def test_what_is_assumed_of_a_symbolic_depth_is_said():
-    limits = found(["p**D - m**D"], TIED).limits
-    assert all("D" in map(str, limit.depths) for limit in limits)
 
 
 def test_the_limit_of_depth_is_parametric():
@@ -366,33 +312,11 @@ def test_the_command_prints_and_checks_limits():
     assert "NOT" not in done.stdout
 
 
-@pytest.mark.slow
-def test_what_is_printed_of_limits_is_named_and_short():
-    text = found(["u*v"], {"u": "alpha", "v": "1"}).to_text()
-    assert "assuming alpha > 0; k > 0\n  k = (alpha - 1)**2*(alpha + 1)**2" in text
-    assert "(dQ/dbeta)/N -> asinh(2*beta)/2" in text
-    assert "c^2 times as fast" in text
-    text = found(["p**D - m**D"]).to_text()
-    assert "assuming p_0 > 0; m_0 > 0; alpha > 0" in text
-    assert "Q/N -> (beta*p_0**2/p_0**D - beta*m_0**2/m_0**D + m_0**2*abs(beta)/m_0**D" in text
-    assert "x = beta + alpha**D*(m_0**D - p_0**D)" in text
-
-
 def test_the_command_takes_a_width():
     done = run("regimes", "u*v", "--width", "k", "--check")
     assert done.returncode == 0, done.stderr
     for words in ("E kappa = 4*k**2*sigma**4", "mu = alpha*k**(1/4)", "random starts: confirmed"):
         assert words in done.stdout
-
-
-@pytest.mark.slow
-def test_the_command_writes_json_and_latex():
-    record = json.loads(run("regimes", "a*u1", "a*u2", "--json").stdout)
-    assert [x["regime"] for x in record["limits"]] == ["anti-NTK", "kernel"]
-    assert record["homogeneity"]["degree"] == "2"
-    latex = run("regimes", "a*u1", "a*u2", "--latex", "--standalone").stdout
-    assert latex.startswith(r"\documentclass")
-    assert r"\alpha \to \infty" in latex
 
 
 @pytest.mark.slow

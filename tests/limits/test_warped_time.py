@@ -64,15 +64,6 @@ def test_what_is_not_proved_is_an_assumption(outputs, start):
     assert "assumed" in warped.onto.reason
 
 
-def test_layers_that_stay_equal_grow_at_rates_and_stay_positive():
-    """a = b has a' = a <u, lambda>: no bound from 0, and no zero."""
-    warped = found(DEEP, {"a": 1, "b": 1, "u1": 1, "u2": 0})
-    assert warped.floor is None
-    assert "Darboux" in warped.positive.reason
-    assert warped.positive.verdict is Verdict.PROVED
-    assert warped.onto.verdict is Verdict.UNDECIDED
-
-
 def test_a_factor_that_no_law_bounds_is_not_called_positive():
     (block,) = derive_once(NEURON, {"a": 2, "u1": 1, "u2": 1}).blocks
     dual = block.potential.dual

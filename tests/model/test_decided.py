@@ -265,15 +265,6 @@ def test_numbers_without_a_relation_are_taken(output, start):
     assert derive_once(output, start=start).verdict is Verdict.PROVED
 
 
-def test_a_start_may_name_that_of_another_weight():
-    start = {"a": "-b_0", "u1": "-v1_0", "u2": "-v2_0"}
-    d = derive_once(NEURONS, start=start)
-    assert d.verdict is Verdict.PROVED
-    assert dict(d.parameterization.start)["b"].name == "b_0"
-    equal = derive_once("a*b", start={"a": "b_0"})
-    assert str(equal.potential.Q) == "beta*log(beta/b_0**2)/2 - beta/2"
-
-
 def test_eulers_number_is_no_letter():
     text = derive_once("exp(1)*w", start={"w": "E"}).to_text()
     assert "Q = beta**2*exp(-2)/2 - E*beta*exp(-1)" in text

@@ -14,7 +14,7 @@ from derive.language import Number, to_text
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.weights import hessian
 from derive.weights.conserved import along, find_conserved, find_lie_structure
-from derive.weights.dual import find_dual, is_conjugate
+from derive.weights.dual import find_dual
 from derive.weights.hessian import decide_hessian, decide_warp
 from derive.weights.metric import find_metric
 from tests.published import derive_once
@@ -75,17 +75,6 @@ def test_rates_may_take_the_warp_away():
     assert d.hessian.verdict is Verdict.REFUTED
     assert d.warping.verdict is Verdict.REFUTED
     assert derive_once(with_rates(product)).warping.verdict is Verdict.PROVED
-
-
-def test_a_homogeneous_map_has_the_square_of_its_weights_as_conjugate():
-    p = with_rates(["p**3 - m**3"], p=4, m=9)
-    square = p.geometry.weight_square(p.w)
-    assert square is not None
-    (block,) = derive_once(p).blocks
-    dual = find_dual(block.warping)
-    assert dual is not None
-    assert dual.R.rational == square / 6
-    assert is_conjugate(p, dual.R, p.field.one)
 
 
 @pytest.mark.parametrize(

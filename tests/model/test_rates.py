@@ -30,34 +30,6 @@ COUPLED = parse(["a*b"], mirror="a**2 - a*b + b**2/2")
 ENTROPIES = parse(["p - m"], mirror="p*log(p) + m*log(m) + p*m/4")
 
 
-def test_exponentiated_gradient_has_the_hyperbolic_entropy():
-    d = derive_once(EXPONENTIATED)
-    assert [str(law) for law in d.conserved.laws] == ["m*p"]
-    Q = "beta*asinh(beta/(2*sqrt(p_0*m_0))) - sqrt(beta**2 + 4*p_0*m_0)"
-    tilted = f"{Q} - beta*asinh((p_0 - m_0)/(2*sqrt(p_0*m_0)))"
-    assert d.compare(tilted).outcome == "AGREES"
-    assert d.compare(Q).outcome == "DIFFERS"
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize(
-    ("p", "F", "start", "v"),
-    [
-        # Gradient flow of F(omega(v)) with omega' = sqrt(r): p = v^2/4 for the rate p.
-        (DISGUISED, "v**4/16 - x**4/16", {"alpha": 2}, {"v": "sqrt(8)", "x": "sqrt(8)"}),
-        (EXPONENTIATED, "v**2/4 - x**2/4", {"p_0": 4, "m_0": 1}, {"v": 4, "x": 2}),
-        (LAYERS, "v*x", {"eta": 4, "u_0": 6, "v_0": 2}, {"v": 3, "x": 4}),
-        # G^-1 = L L^T for w = L v.
-        (COUPLED, "v*(v + x)", {"a_0": 1, "b_0": 3}, {"v": 1, "x": 2}),
-    ],
-)
-def test_it_is_gradient_flow_of_other_weights(p, F, start, v):
-    q = derive_once(p).potential.numeric(start)
-    other = derive_once(parse([F], start=v)).potential.numeric({})
-    for beta in (-2.0, 0.5, 3.0):
-        assert q.gradient(beta) == pytest.approx(other.gradient(beta), rel=1e-12)
-
-
 @pytest.mark.every(4)
 @pytest.mark.parametrize("p", [EXPONENTIATED, DISGUISED, LAYERS, NEURON], ids=lambda p: p.texts[0])
 def test_flow_and_formula_agree_and_the_certificate_is_of_this_metric(p):
@@ -139,13 +111,6 @@ def test_a_rate_may_couple_outputs_that_share_no_weight():
     d = derive_once(parse(["u", "v"], rates={"u": "1 + v**2"}))
     assert len(d.blocks) == 1
     assert len(derive_once(["u", "v"]).blocks) == 2
-
-
-def test_limits_are_those_of_the_metric():
-    p = parse(["p - m"], start={"p": "alpha", "m": "alpha"}, mirror="p*log(p) + m*log(m)")
-    found = regimes(derive_once(p), "alpha")
-    assert found.homogeneity is None  # the rates scale as well
-    assert "l1" in found.to_text()
 
 
 @pytest.mark.parametrize(
@@ -236,16 +201,6 @@ def test_more_that_makes_no_sense():
         parse(["a*u"], vectors=["u"], rates={"u": "u"})
     with pytest.raises(InputError, match="no learning rates"):
         explicit_counterpart(LAYERS)
-
-
-def test_a_positive_rate_tells_the_sign_of_a_weight():
-    """Rates 1/u and 1/v need u, v > 0: the root of beta = (u_0 + mu)(v_0 + mu) is known."""
-    p = parse(["u*v"], rates={"u": "1/(2*v)", "v": "1/u"})
-    assert {"u", "v"} <= {*p.positive}
-    assert {"u", "v"}.isdisjoint(repr(p).partition("positive")[2])
-    d = derive_once(p)
-    assert d.potential.pieces[0].kind in ("explicit", "algebraic")
-    assert crosscheck(d, digits=20).passed
 
 
 def test_the_parameter_of_a_curve_ends_where_rates_do():

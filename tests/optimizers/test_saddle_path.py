@@ -74,14 +74,6 @@ def test_scales_that_differ_weight_the_sides_of_zero():
     assert [str(x) for x in followed("weighted", [[1, 2, -2]], [2]).limit] == ["0", "0", "-1"]
 
 
-def test_a_coordinate_may_leave():
-    """The first is explained better by those that come later; flows show the same."""
-    s = followed("depth 3", [[2, 1, 0, -2, -1], [-3, -3, -3, -2, 2], [1, 3, 0, 1, 3]], [2, 1, 0])
-    assert s.walk.active == ((), (3,), (0, 3), (0, 1, 3), (1, 3, 4))
-    path, _ = s.statements
-    assert WITNESSES[path.kind](s, path, random.Random(0)) == 1
-
-
 @pytest.mark.parametrize(
     ("outputs", "start", "words"),
     [

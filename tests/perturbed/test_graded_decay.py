@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 import tests.witnesses.perturbed  # noqa: F401 (its witnesses)
-from derive import Parameterization, Verdict, perturb
+from derive import perturb
 from tests.published import derive_once
 from tests.witnesses import WITNESSES
 
@@ -40,17 +40,6 @@ def test_a_decay_of_the_dual_coordinate_is_no_rest():
     assert not v.is_steered
     assert "here `xi = 0`" not in v.to_text()
     assert "only the laws move" not in v.to_text()
-
-
-def test_in_the_metric_the_command_proves_it():
-    p = Parameterization.parse(["a*b + c"], rates={"c": "c"}, positive=["c"])
-    v = perturb(derive_once(p), "decay", penalty="(a**2 + b**2)/4 + c")
-    assert v.minimised is Verdict.PROVED
-    assert [str(x) for _, x in v.start] == [
-        "a_0*exp(-kappa/2)",
-        "b_0*exp(-kappa/2)",
-        "c_0*exp(-kappa)",
-    ]
 
 
 def test_unequal_decay_of_a_product_does_not():

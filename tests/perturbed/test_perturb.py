@@ -7,8 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import solve_ivp
-from scipy.optimize import linprog
 
 from derive import (
     InputError,
@@ -71,18 +69,6 @@ def test_momentum_changes_some_laws_to_one_side(outputs, start, sides):
     p = Parameterization.parse(outputs, start, ["alpha"] if start is SAME else [])
     v = perturb(derive_once(p), "momentum")
     assert {str(x.quantity): x.side for x in v.one_sided} == sides
-
-
-@pytest.mark.parametrize("name", ["tied pair", "neuron with a rate"])
-def test_what_several_add_is_the_sum(name):
-    alone = {by: found(name, by) for by in ("decay", "momentum", "noise")}
-    k, lam = sympy.symbols("k lam", real=True)
-    for sizes in ({"decay": k, "noise": 1}, {"decay": k, "momentum": lam}):
-        v = found(name, ", ".join(x for x in ("decay", "momentum", "noise") if x in sizes))
-        for i, change in enumerate((*v.laws, *v.dual)):
-            terms = (size * (*alone[x].laws, *alone[x].dual)[i] for x, size in sizes.items())
-            assert sympy.expand(change - sum(terms)) == 0
-    assert found(name, "momentum, noise").laws == tuple(lam * x for x in alone["momentum"].laws)
 
 
 def test_decay_may_move_a_law_against_momentum():
@@ -324,28 +310,6 @@ def test_a_penalty_is_followed_in_fewer_weights_where_it_leaves_the_others_so():
 
 
 ENTROPY = "p*log(p) + m*log(m)"
-FOUR = "u**4/12 + v**4/12"
-
-
-@pytest.mark.parametrize(
-    ("output", "mirror", "of_mirror", "of_preconditioned"),
-    [
-        ("p - m", ENTROPY, "0", "-S*m*p"),
-        ("u*v", "u*log(u) + v*log(v)", "S*u*v*(v - u)/2", "0"),
-        ("u*v", "-log(u) - log(v)", "0", "0"),
-        ("u*v", FOUR, "2*S*(v**4 - u**4)/(u*v)**2", "6*S*(v**4 - u**4)/(u*v)**2"),
-        ("p**2 - m**2", ENTROPY, "2*S*(p + m)", "4*S*(p + m)"),
-    ],
-)
-def test_the_law_of_each_process_drifts_by_its_own_second_derivatives(
-    output, mirror, of_mirror, of_preconditioned
-):
-    d = derive_once(output, mirror=mirror)
-    assert perturb(d, "noise").process == "mirror"
-    for process, text in (("mirror", of_mirror), ("preconditioned", of_preconditioned)):
-        (change,) = perturb(d, "noise", process=process).laws
-        wanted = sympy.sympify(text, {s.name: s for s in change.free_symbols})
-        assert sympy.expand(sympy.simplify(change - wanted)) == 0
 
 
 def test_mirror_descent_keeps_laws_that_are_linear_in_theta():
@@ -480,30 +444,6 @@ def test_a_mirror_is_no_table_of_its_rates():
     rated = Parameterization.parse(["p**2 - m**2"], rates={"p": "p", "m": "m"})
     assert mirrored.geometry.texts == rated.geometry.texts
     assert mirrored != rated
-
-
-def least(costs, X, y):
-    """Return argmin sum_j costs_j |b_j| subject to X b = y."""
-    found = linprog([*costs, *costs], A_eq=np.hstack([X, -X]), b_eq=y)
-    return found.x[: X.shape[1]] - found.x[X.shape[1] :]
-
-
-def limit(F, start, kappa):
-    """Return beta at the end of w' = -J^T X^T r - kappa(t) w, kappa on [0, 2]."""
-    X, y = np.array([[1.0, 2.0, -1.0]]), np.array([1.5])
-
-    def slope(t, state, size):
-        w = state.reshape(3, 3)
-        beta, J = F(w)
-        return (-J * (X.T @ (X @ beta - y)) - size * w).ravel()
-
-    w = np.repeat(np.array(start)[:, None], 3, 1).ravel()
-    for span, size in ((2, kappa / 2), (200, 0)):
-        run = solve_ivp(slope, (0, span), w, "LSODA", args=(size,), rtol=1e-11, atol=1e-13)
-        w = run.y[:, -1]
-    beta, _ = F(w.reshape(3, 3))
-    assert np.abs(X @ beta - y).max() < 1e-8
-    return beta
 
 
 @pytest.mark.parametrize("by", ["decay", "noise"])

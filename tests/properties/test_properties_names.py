@@ -75,13 +75,6 @@ def test_order_changes_nothing_in_drawn_models(p, random):
     _compare(p, random)
 
 
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None)
-@given(parameterizations(), st.randoms(use_true_random=False))
-def test_order_changes_nothing_in_many_drawn_models(p, random):
-    _compare(p, random)
-
-
 def _compare(p, random):
     """Compare a model with its outputs, weights and start in another order, renamed."""
     assume(not p.vectors and p.d <= MOST_OUTPUTS)

@@ -226,12 +226,6 @@ def test_a_site_says_what_the_audit_found(derived):
     assert_inert(pages["tied-pair.html"])
 
 
-def test_names_are_written_as_one_likes(derived):
-    page = derived("tied-pair").to_html({"alpha": r"\sigma"})
-    assert "\u03c3" in page
-    assert "\u03b1" not in re.sub(r"<figcaption>.*?</figcaption>", "", page)
-
-
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("name", "panels"), [("tied-pair", 2), ("linear-neuron", 1)])
 def test_pictures_show_q(name, panels, derived):

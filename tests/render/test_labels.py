@@ -50,13 +50,6 @@ def test_a_token_has_one_meaning_in_a_line(shape, names):
         assert count(line, names) == count(plain, [name + OTHER for name in names]), plain
 
 
-def test_the_page_says_how_our_letters_are_written():
-    text = derive_once("K*R").to_text()
-    assert "K (the tangent kernel) is written K_" in text
-    assert "Tangent kernel K_ = J J^T, induced metric rho = K_^-1\n  K_ = K**2 + R**2" in text
-    assert "Our letters" not in derive_once("a*b").to_text()
-
-
 @pytest.mark.parametrize(
     ("start", "scaled"), [("b", "r(b_), b_ = beta/b**2"), ("r", "r_(b), b = beta/r**2")]
 )
@@ -94,16 +87,6 @@ def test_in_latex_our_letters_have_a_tilde():
     assert r"g(0) = g_{0}" in latex
     assert r"\tilde{g} = s" in latex
     assert "\ue000" not in latex
-
-
-def test_a_scale_in_a_statement_makes_way_for_a_weight_of_its_name():
-    """c of c -> infinity is no weight c; nor is kappa of decay a weight kappa."""
-    for outputs, N in (["c*e", "a"], "log(c_)"), (["b*e", "a"], "log(c)"):
-        found = margins(derive_once(outputs))
-        text = found.to_text(width=1000)
-        assert f"at x = beta1, N = {N}\n" in text
-        page = found.to_latex()
-        assert (r"N = \log(\tilde{c})" in page) == (N == "log(c_)")
 
 
 def test_a_condition_on_logarithms_of_absolute_values_is_told():

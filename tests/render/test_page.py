@@ -21,7 +21,6 @@ from derive.render.page.printer import as_latex, latex, latex_name
 from derive.render.plain import MARK, formula_text, unmark
 from derive.render.sections import flatten, norms_of
 from derive.roads.published import Ansatz
-from derive.sources import sources
 from derive.statement import Clause, Equations, OnTerminal
 from tests.published import GIVEN_SIZE, derive_once
 from tests.render.latex_reader import equations, evaluate
@@ -78,19 +77,6 @@ def test_formulas_on_the_page_are_those_of_the_record(name, derived):
     other = [(left, rf"\frac{{1001}}{{1000}} ({right}) + 10^{{-3}}") for left, right in page]
     wrong, _ = differing(other, d)
     assert wrong
-
-
-@pytest.mark.parametrize("entry", ["linear-neuron", "symmetric-factorization", "deep-diagonal"])
-def test_a_page_has_a_theorem_and_a_proof_and_what_it_cites(entry, derived):
-    d = derived(entry)
-    page, document = d.to_latex(), d.to_latex(standalone=True)
-    for environment in ("theorem", "proof"):
-        assert page.count(rf"\begin{{{environment}}}") == page.count(rf"\end{{{environment}}}") == 1
-        part = d.to_latex(part=environment)
-        assert part.splitlines()[1].startswith(rf"\begin{{{environment}}}")
-    for key in re.findall(r"\\cite\{([^}]*)\}", page):
-        assert all(k in sources() and rf"\bibitem{{{k}}}" in document for k in key.split(","))
-    assert "--" not in page
 
 
 def test_a_refutation_has_the_numbers_of_its_point(derived):
@@ -366,14 +352,6 @@ def test_a_proof_has_the_same_formulas_wherever_it_is_read(outputs):
         assert whole in page or width(latex(formula)) > COLUMN / 2
     words = " ".join(x.words for x in lines if isinstance(x, Clause))
     assert ("row space" in words) == (d.verdict is Verdict.PROVED)
-
-
-def test_a_limit_is_the_unique_minimiser_on_all_of_a_domain_that_is_convex():
-    whole, parts = (derive_once(F) for F in (["w**2"], ["a*u1", "a*u2"]))
-    for told in (whole.to_text(), whole.to_latex()):
-        assert "the unique minimiser on the domain" in " ".join(told.split())
-    for told in (parts.to_text(), parts.to_latex()):
-        assert "minimiser on every convex subset of the domain" in " ".join(told.split())
 
 
 def test_steepest_descent_says_nothing_of_the_row_space():

@@ -45,18 +45,6 @@ def test_golden(model, form):
     assert text == stored.read_text(encoding="utf-8")
 
 
-SOFTMAX = [f"exp({x})/(exp(a) + exp(b) + exp(c))" for x in "ab"]
-
-
-def test_kernels_and_failing_sides_are_in_factors_where_that_is_shorter():
-    sigmoid, softmax = (derive_once(F) for F in (["sigmoid(w)"], SOFTMAX))
-    assert "  K = exp(2*w)/(exp(w) + 1)**4\n" in sigmoid.to_text()
-    text = " ".join(softmax.to_text().split())
-    left, right = re.search("left = (.*) right = (.*) left - right", text).groups()
-    assert all(x.endswith("/(exp(a) + exp(b) + exp(c))**7") for x in (left, right))
-    assert max(len(left), len(right)) < 400
-
-
 @pytest.mark.every(8)
 @pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
 def test_text_fits_and_latex_balances(outputs):

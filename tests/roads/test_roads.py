@@ -205,11 +205,6 @@ def test_one_output_names_its_roads(outputs, names):
     assert all(r.finding.verdict is Verdict.PROVED for r in b.roads)
 
 
-def test_blocks_keep_their_numbers():
-    d = derive_once(["w", "a*u1", "a*u2"])
-    assert d.blocks[1].roads[-1].name == "published (Ansatz q(|(beta2, beta3)|) + z.beta)"
-
-
 def test_an_ansatz_is_asked_for():
     p = Parameterization.parse(NEURONS[0])
     fits = derive(p, ansatz=Ansatz.of("beta1**2 + beta2**2"))

@@ -40,13 +40,6 @@ def test_proofs_search_nothing(name):
     assert re.findall(SEARCHES, written(name).partition("*)")[2]) == []
 
 
-def test_a_file_opens_with_the_theorem_in_words():
-    page = catalogued("tied-pair").to_text()
-    words = written("tied-pair").partition("*)")[0]
-    for section in ("Parameterization", "Implicit regularizer Q"):
-        assert next(part for part in page.split("\n\n") if part.startswith(section)) in words
-
-
 @pytest.mark.every(16)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_hypotheses_are_the_conditions_of_the_page(name):
@@ -241,12 +234,6 @@ def test_signs_follow_from_the_form_alone():
     assert not signs.positive(b)
     assert signs.nonzero(b * a)
     assert not signs.nonzero(a - b)
-
-
-def test_the_checker_accepts_the_record_of_what_has_a_file():
-    for name in ("tied-pair", "square"):
-        record = json.loads(catalogued(name).to_json(seconds=60))
-        assert record["certificate"]["pieces"][0] is not None
 
 
 @pytest.mark.every(16)

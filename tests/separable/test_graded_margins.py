@@ -56,12 +56,6 @@ def test_weights_fade_without_which_all_is_reached(outputs, fading, cost):
     assert withstood(m) > 0
 
 
-def test_costs_of_two_levels():
-    assert [
-        (str(x.degree), [str(c.formula) for c in x.costs]) for x in posed(["a*b", "c"]).levels
-    ] == [("1", ["beta2**2"]), ("1/2", ["2*Abs(beta1)"])]
-
-
 @pytest.mark.parametrize("outputs", [["a*b + 1"], ["exp(p) - exp(m)"], ["a/b + c"]])
 def test_without_a_grading_nothing_is_said(outputs):
     problem = posed(outputs)

@@ -1,30 +1,23 @@
 """What gradient flow tends to on separable data: coercivity, horizon, KKT problem, agreement."""
 
 import functools
-import json
 import math
 from fractions import Fraction
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
-from scipy.integrate import solve_ivp
-from scipy.special import softmax
 from sympy import Symbol
 
 from derive import Parameterization, Verdict, derive, margins
 from derive.limits.find import regimes
-from derive.separable.far import Slope, far_out, find_end
+from derive.separable.far import Slope, find_end
 from derive.separable.weights_problem import agreement, pose_in_weights
 from derive.statement import Open, Statement
-from derive.testing import parameterizations
 from tests.cli.commands import run
 from tests.published import derive_once
 from tests.witnesses import WITNESSES
-from tests.witnesses.margins import by_programs
 
 TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
 MODELS = {
@@ -117,17 +110,6 @@ def test_large_starts_are_nothing_linear_where_the_degree_is_not_positive(F):
     assert m.scaled.finding.verdict is Verdict.UNDECIDED
     assert m.says("large starts", "large starts, late") == ()
     assert not m.says("KKT")[0].words.startswith("`w(t)")
-
-
-def test_conditions_of_cited_theorems_are_printed():
-    text = " ".join(found("depth 3").to_text().split())
-    assert "if the loss l is exponential or logistic and sum_i l(<x_i, beta>) < l(0)" in text
-    assert "locally Lipschitz and definable, with a chain rule (cited, Lyu, Li 2020; Ji" in text
-    deep = " ".join(found("any depth").to_text().split())
-    assert "if D > 2, grad Q stays bounded" in deep
-    assert "if D > 0, from c w_0" in deep
-    assert "KKT point need not" not in " ".join(found("neuron").to_text().split())
-    assert "a KKT point is the minimizer" in " ".join(found("linear").to_text().split())
 
 
 def test_theorems_on_q_say_what_it_assumes_and_where_it_is():
@@ -244,27 +226,6 @@ def test_the_command(arguments, code, said):
     assert "Traceback" not in done.stderr
 
 
-def test_every_form_is_written():
-    m = found("vector")
-    record = json.loads(m.to_json())
-    assert (record["format"], record["norm"], record["R_F"]) == ("regderive-margin", "l2", "2*s")
-    assert r"\varphi &= s" in m.to_latex()
-    assert max(map(len, m.to_text().splitlines())) <= 80
-    assert r"\tau/c^{2}" in found("tied pair").to_latex()
-    for name in ("copies", "depth 3", "square", "two rates", "bounded"):
-        assert "None" not in found(name).to_text() + found(name).to_latex()
-
-
-def test_curves_of_cosh_and_sinh_are_expanded():
-    """They are printed so, and grow as the exponentials that they are."""
-    start = {"a": "alpha", "b": "alpha*s", "c": "alpha"}
-    d = derive_once("a**2 + b*c", start, ["alpha", "s"])
-    assert d.potential.pieces[0].curve.beta.has(sympy.cosh)
-    assert margins(d).norm == "asymmetric"
-    limits = regimes(d, "alpha", [0]).limits
-    assert [x.finding.verdict for x in limits] == [Verdict.PROVED]
-
-
 def test_long_coefficients_of_the_start_are_expanded_by_name():
     """Four coefficients of h have sums of roots of the start in them, and Q grows as one log."""
     d = derive_once("a*sqrt(a**2 + b**2)")
@@ -278,42 +239,6 @@ def test_long_coefficients_of_the_start_are_expanded_by_name():
         assert rise * sign == pytest.approx(math.log(10**4) / 4, rel=1e-4)
 
 
-@pytest.mark.slow
-@settings(max_examples=120, deadline=None, derandomize=True)
-@given(parameterizations())
-def test_drawn_models(p):
-    """Whatever is drawn is answered and written, and both roads agree where they apply."""
-    m = margins(derive(p, timeout=8))
-    assert m.to_text()
-    assert m.to_latex()
-    assert json.loads(m.to_json())["verdict"] == m.verdict.value
-    assert m.agreement is None or m.agreement.verdict is not Verdict.REFUTED
-
-
-def test_a_slope_that_grows_exponentially_has_the_largest_coordinate():
-    """Q of asinh(w) grows as exp(2 |beta|): l_inf, whose gap falls as 1/|beta|, and not l1."""
-    m = margins(derive_once("asinh(w)"))
-    assert (m.norm, str(m.horizon), m.verdict) == ("linf", "Abs(beta)", Verdict.PROVED)
-    assert json.loads(m.to_json())["norm"] == "linf"
-    rng = np.random.default_rng(0)
-    b, X = rng.normal(size=3), rng.normal(size=(4, 3))
-    X *= np.sign(X @ b)[:, None]
-
-    def field(_, w):
-        J = 1 / np.sqrt(1 + w * w)
-        g = J * (X.T @ softmax(-X @ np.arcsinh(w)))
-        return g / (g @ g)
-
-    w = solve_ivp(field, (0, 10), np.full(3, 0.1), "LSODA", rtol=1e-8, atol=1e-8).y[:, -1]
-    beta = np.arcsinh(w)
-    gaps = [
-        np.linalg.norm(beta, n) / np.min(X @ beta) / by_programs(X, norm)
-        for n, norm in ((np.inf, "linf"), (1, "l1"))
-    ]
-    assert 1 - 1e-6 < gaps[0] < 1 + 0.5 / np.abs(beta).max()
-    assert gaps[1] > 1.05
-
-
 @pytest.mark.parametrize(("F", "sign"), [("w**2", ">= 0"), ("-w**2", "<= 0")])
 def test_on_a_half_line_the_margin_is_over_that_side(F, sign):
     m = margins(derive_once(F))
@@ -322,52 +247,6 @@ def test_on_a_half_line_the_margin_is_over_that_side(F, sign):
     assert f"over beta {sign}" in " ".join(m.to_text().split())
     assert sum(WITNESSES[s.kind](m, s, Random(seed)) for seed in range(2))
     assert not margins(derive_once("exp(w)")).says(s.kind)
-
-
-@pytest.mark.every(3)
-@pytest.mark.parametrize("name", ["tied pair", "neuron", "convolution", "unequal pair", "linear"])
-def test_slopes_far_out_are_those_of_the_horizon(name):
-    """dQ/dbeta at c x over N(c) tends to grad h(x), in numbers that know nothing of expansions."""
-    d = found(name).derivation
-    start = dict.fromkeys(d.potential.parameterization.start_symbols, 0.5) | {"a_0": 1.25}
-    start = {s: v + 0.25 * k**2 for k, (s, v) in enumerate(start.items())}
-    q = d.potential.numeric({k: start[k] for k in d.potential.parameterization.start_symbols})
-    for block in d.blocks:
-        far = far_out(block)
-        x = {b: 0.75 - 1.5 * k for k, b in enumerate(far.betas)}
-        exact = [float(far.leading.h.diff(b).subs(x).doit()) for b in far.betas]
-        r, k = far.leading.growth
-        c = 1e12
-        unit = c ** -float(r) * np.log(c) ** -k
-        slopes = q.gradient(np.array([c * v for v in x.values()])) / unit
-        assert slopes == pytest.approx(exact, rel=0.1)
-
-
-def test_scaled_time_and_displacement_on_runs():
-    """w' = -J^T X^T l' at scales that grow, against the linear model at the same tau."""
-    X, w0, tau = np.array([[2.0, 3.0], [-2.0, 5.0]]), np.ones(4), 0.05
-    J0 = np.array([[3.0, 0, -3, 0], [0, 3, 0, -3]])
-
-    def flow(F, J, w, t):
-        def slope(_, w):
-            return J(w).T @ X.T @ np.exp(-X @ F(w))
-
-        return solve_ivp(slope, (0, t), w, rtol=1e-10, atol=1e-12).y[:, -1]
-
-    v = flow(lambda v: J0 @ v, lambda v: J0, np.zeros(4), tau)
-    scaled = found("depth 3").scaled
-    apart = []
-    for c in (4, 16):
-        t = tau / c ** int(scaled.time)
-        w = flow(
-            lambda w: w[:2] ** 3 - w[2:] ** 3,
-            lambda w: np.hstack([np.diag(3 * w[:2] ** 2), np.diag(-3 * w[2:] ** 2)]),
-            c * w0,
-            t,
-        )
-        apart.append(np.abs((w - c * w0) * c ** int(scaled.displacement) - v).max())
-    assert apart[1] < apart[0] / 16
-    assert apart[1] < 1e-4 < np.abs(v).max()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-import sympy
 
 from derive import Parameterization
 from derive.errors import InputError
@@ -39,15 +38,6 @@ def test_printed_potentials_pass():
 def test_a_warp_changes_nothing_in_the_optimality_conditions():
     assert_mirror_flow(NEURON[0], WARPED, start=NEURON[1])
     assert_mirror_flow(NEURON[0], f"3*({WARPED}) + 5*beta1", start=NEURON[1])
-
-
-def test_sympy_and_parameterizations_are_taken_as_text_is():
-    beta, alpha = sympy.symbols("beta alpha", positive=True)
-    Q = beta * sympy.asinh(beta / (2 * alpha**2)) - sympy.sqrt(beta**2 + 4 * alpha**4)
-    assert_mirror_flow(Parameterization.parse([PAIR[0]], start=PAIR[1]), Q, start={"alpha": 2})
-    p, m, D = sympy.symbols("p m D")
-    text = "beta*asinh(beta/2) - sqrt(beta**2 + 4)"
-    assert_mirror_flow([p**D - m**D], text, start={"p": 1, "m": 1, "D": 2})
 
 
 @pytest.mark.every(3)

@@ -1,7 +1,6 @@
 """Witnesses of perturbed flows: laws, dual coordinates and limits, tried on processes that run."""
 
 import functools
-import random
 from dataclasses import replace
 
 import numpy as np
@@ -528,11 +527,6 @@ def one_side(v, statement, rng):
             raise Refuted(f"{x.quantity} moved from {before} to {now}")
         before = now
     return 1
-
-
-def replay(witness_of, record, statement, seeds=10):
-    """Call a witness with several seeds; return the trials."""
-    return sum(witness_of(record, statement, random.Random(seed)) for seed in range(seeds))
 
 
 def kinds_of(record):

@@ -28,7 +28,7 @@ from derive.statement import (
 from derive.verdict import Verdict
 from tests.published import derive_once
 from tests.witnesses import WITNESSES
-from tests.witnesses.test_univariate_statements import problem as wide_nets
+from tests.witnesses.test_statements import wide_net
 
 
 def test_every_kind_has_a_witness():
@@ -50,7 +50,7 @@ SCALED = {"start": {"a": "s", "u1": "s", "u2": "0"}, "positive": ["s"]}
 RECORDS = {
     "derivation": lambda: model("a*u1", "a*u2"),
     "refutation": lambda: model("a*u1 + b*v1", "a*u2 + b*v2"),
-    "wide nets": lambda: wide_nets("uniform"),
+    "wide nets": lambda: wide_net("uniform"),
     **{f"under {by}": perturbed(by) for by in ("decay", "momentum", "step", "noise")},
     "design": lambda: parameterize("beta*log(beta) - beta"),
     "no design": lambda: parameterize("-beta**2"),

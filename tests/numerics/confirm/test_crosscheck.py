@@ -79,19 +79,6 @@ def test_a_wrong_lift_is_found(part):
     assert not wrong.passed
 
 
-def test_a_given_problem():
-    X, y = [["1", "1/2", "-1/2"], [1, 2, 1]], [1, 2]
-    check = crosscheck(derived("p**2-m**2", **TIED), X, y, {"alpha": ["1/2", 1, 2]}, digits=20)
-    assert check.passed
-    assert check.problem.model.count == 3
-    assert [dict(s)["alpha"] * 2 for s in check.problem.starts] == [1, 2, 4]
-    again = crosscheck(derived("p**2-m**2", **TIED), X, y, {"alpha": 1}, digits=20)
-    assert [dict(s)["alpha"] for s in again.problem.starts] == [1, 1, 1]
-    drawn = crosscheck(derived("a*u1", "a*u2"), [[1, 2]], [1], {"a_0": 2}, digits=20)
-    assert drawn.passed
-    assert dict(drawn.problem.starts[0])["a_0"] == 2
-
-
 def test_a_weight_that_changes_its_sign_is_reported():
     start = {"a_0": "1/10", "u1_0": 1, "u2_0": "1/2"}
     check = crosscheck(derived("a*u1", "a*u2"), [[1, "1/2"]], [-4], start, digits=15)

@@ -12,7 +12,7 @@ import sympy
 
 from derive import InputError, NumericalError, Parameterization
 from derive.language.symbolic import from_sympy
-from numerics import interpolate, mirror_path
+from numerics import mirror_path
 from numerics.confirm import attempts as module
 from numerics.confirm.attempts import attempts
 from numerics.confirm.crosscheck import crosscheck
@@ -44,18 +44,6 @@ def test_the_statement_at_every_time(name, loss):
     assert found.passed
     rows = ((0,) * len(X), *found.multipliers)
     assert all(a < b for old, new in pairwise(rows) for a, b in zip(old, new, strict=True))
-
-
-def test_the_path_is_where_q_is_least_at_its_margins():
-    outputs, options, X, start = MODELS["neuron"]
-    d = derive_once(outputs, **options)
-    found = mirror_path(d, X, [1], start, 20, loss="exponential", times=[1, 3])
-    q = d.potential.numeric(start)
-    for beta in found.path:
-        margins = [sum(a * float(b) for a, b in zip(x, beta, strict=True)) for x in X]
-        assert interpolate(q, np.array(X, float), margins).value == pytest.approx(
-            [float(b) for b in beta], abs=1e-9
-        )
 
 
 def entropy(beta):

@@ -72,29 +72,6 @@ def test_laws_and_dual_coordinates_drift_as_derived(p, by):
 
 
 @pytest.mark.slow
-@pytest.mark.every(4)
-@pytest.mark.parametrize(
-    ("by", "penalty"),
-    [
-        ("decay", "(p**2 + 3*m**2)/2"),
-        ("decay, noise", None),
-        ("decay, momentum, step", None),
-        pytest.param("decay, momentum", "(p**2 + 3*m**2)/2", marks=slow),
-        pytest.param("decay, step", "p**2 + m", marks=slow),
-        pytest.param("momentum, step", None, marks=slow),
-    ],
-)
-def test_several_at_once_and_penalties_are_confirmed(by, penalty):
-    found = perturb(derive_once(PAIR), by, penalty=penalty)
-    check = confirm_perturbation(found, digits=18)
-    assert check.passed, check.report()
-    (law,) = found.of_laws
-    assert not confirm_perturbation(
-        replace(found, of_laws=(replace(law, change=-law.change),))
-    ).passed
-
-
-@pytest.mark.slow
 def test_nesterov_s_damping_is_confirmed_and_another_is_not(monkeypatch):
     found = perturb(derive(PAIR), "momentum")
     assert confirm_perturbation(found, digits=18).damped > 20
@@ -114,26 +91,6 @@ def test_paths_of_noise_have_the_drift_in_the_mean():
     assert "4000 paths" in check.report()
     doubled = replace(found, of_laws=(replace(found.of_laws[0], change=2 * found.laws[0]),))
     assert not confirm_perturbation(doubled, digits=18).paths[0].agrees
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "by", ["momentum, noise", pytest.param("decay, momentum, noise", marks=slow)]
-)
-def test_paths_of_noise_have_no_drift_of_their_own_under_momentum(by):
-    found = perturb(derive_once(PAIR), by)
-    check = confirm_perturbation(found, digits=12)
-    assert (check.passed, len(check.paths)) == (True, 2)
-    (law,) = found.of_laws
-    wrong = replace(found, of_laws=(replace(law, change=2 * law.change),))
-    assert not confirm_perturbation(wrong, digits=12).paths[0].agrees
-
-
-@pytest.mark.slow
-def test_outputs_of_two_blocks_may_alternate():
-    found = perturb(derive_once(["u*v + x*y", "p**2 - m**2", "u*y + v*x"]), "decay")
-    assert [str(y.symbol) for y in found.of_dual] == ["y1_", "y2_", "y3_"]
-    assert confirm_perturbation(found, digits=12).passed
 
 
 @pytest.mark.slow

@@ -114,23 +114,6 @@ def test_what_is_no_run_is_told_for_what_it_is(name, kind):
     assert ("what they are is not told" in text) == (said is None)
 
 
-def test_nesterovs_momentum_needs_more_weights_than_gradients():
-    """Two rows and fifteen weights tell it; three rows of five copies of two weights do not."""
-    name, rng = "u*v", np.random.default_rng(0)
-    X, (F, dF) = rng.normal(size=(2, 8)), MODELS[name]
-    y, w, log, before = rng.normal(size=2), 0.5 + rng.random((2, 8)), [], 0
-    for k in range(60):
-        log.append(w)
-        G = dF(w) * (X.T @ (X @ F(w) - y))
-        w = w - 0.038 * G + (0.9 * (w - log[-2] + 0.02 * before) if k else 0)
-        before = G
-    r = audit_run(Parameterization.parse([name]), np.array(log), X, y)
-    assert r.beside.kind == "Nesterov"
-    ((_, low, high),) = r.beside.coefficients
-    assert low == pytest.approx(0.9, rel=1e-5)
-    assert high == pytest.approx(0.9, rel=1e-5)
-
-
 def test_rates_that_are_given_make_it_a_run():
     log, X, y = trained("p**2 - m**2", "rates")
     p = Parameterization.parse(["p**2 - m**2"], rates={"m": "1/4"})

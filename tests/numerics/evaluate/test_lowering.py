@@ -26,59 +26,6 @@ def potential(*outputs, **start):
 
 
 TIED = {"p": "alpha", "m": "alpha"}
-MODELS = [
-    (("w",), {}, {"w_0": 1}),
-    (("w**2",), {}, {"w_0": "-3/2"}),
-    (("p**2-m**2",), TIED, {"alpha": Fraction(1, 2)}),
-    (("u*v-x*y",), {}, {"u_0": 1, "v_0": "1/2", "x_0": "-1/4", "y_0": 2}),
-    (("p**3-m**3",), TIED, {"alpha": "1/2"}),
-    (("p**3-m**3",), TIED, {"alpha": "-1/2"}),
-    (("p**5-m**5",), TIED, {"alpha": 1}),
-    (("3*p**2-2*m**2",), {}, {"p_0": 1, "m_0": "1/2"}),
-    (("a*b*c",), {}, {"a_0": 1, "b_0": "1/2", "c_0": "3/4"}),
-    (("a*b*c",), {"a": "s", "b": "s", "c": "t"}, {"s": 1, "t": 2}),
-    (("w+w**3",), {}, {"w_0": "-1/2"}),
-    (("w**3+w**2",), {}, {"w_0": "-2"}),
-    (("a*u1", "a*u2"), {}, {"a_0": 1, "u1_0": "1/4", "u2_0": "-1/2"}),
-    (("a*b*u1", "a*b*u2"), {}, {"a_0": 1, "b_0": "3/4", "u1_0": "1/4", "u2_0": "1/2"}),
-    (("a*b*u1", "a*b*u2"), {"a": "s", "b": "s"}, {"s": 1, "u1_0": 0, "u2_0": 0}),
-    (("u1*v1+u2*v2", "u1*v2+u2*v1"), {}, {"u1_0": 2, "u2_0": "1/2", "v1_0": "1/4", "v2_0": 1}),
-    (("w1**2", "w2**3"), {}, {"w1_0": 1, "w2_0": "1/2"}),
-    (
-        ("a*b*c*u1", "a*b*c*u2"),
-        {},
-        {"a_0": 1, "b_0": "3/4", "c_0": "5/4", "u1_0": "1/4", "u2_0": "1/2"},
-    ),
-]
-IDS = [f"{','.join(outputs)} {','.join(start)}" for outputs, start, _ in MODELS]
-each_with_the_last_slow = pytest.mark.parametrize(
-    ("outputs", "start", "values"),
-    [*MODELS[:-1], pytest.param(*MODELS[-1], marks=pytest.mark.slow)],
-    ids=IDS,
-)
-
-
-def around(q, count=6):
-    """Points near beta_0, (count, d)."""
-    noise = np.random.default_rng(3).uniform(-0.3, 0.3, size=(count, q.d))
-    origin = np.array(q.beta0)
-    return origin + noise * np.where(origin == 0, 1, np.abs(origin))
-
-
-@pytest.mark.every(4)
-@each_with_the_last_slow
-def test_gradient_is_that_of_the_value(outputs, start, values):
-    derived = potential(*outputs, **start)
-    q, form = lower(derived, values), high_precision(derived, values, 40)
-    beta = [mpmath.mpf(x) for x in around(q, 1)[0]]
-    with mpmath.workdps(50):
-        step = mpmath.mpf(10) ** -12
-        for i, slope in enumerate(form.gradient(beta)):
-            above, below = (
-                form.value([x + sign * step * (k == i) for k, x in enumerate(beta)])
-                for sign in (1, -1)
-            )
-            assert abs((above - below) / (2 * step) - slope) < 1e-19
 
 
 def test_product_of_three_follows_its_weights():
@@ -341,29 +288,6 @@ def test_roots_of_a_leading_coefficient_with_sign():
     coefficients = [Double.of(np.array([x, -x])) for x in (-6.0, 11.0, -6.0, 1.0)]
     assert np.allclose(largest_root(*coefficients).v, [3, 3])
     assert np.allclose(lower_root(1, *coefficients).v, [2, 2])
-
-
-# Where both poles are the same their distance is 0 up to the last of 100 digits only.
-@pytest.mark.every(2)
-@pytest.mark.parametrize(("p0", "q0", "largest"), [(1, 2, 250), (2, 2, 60), (3, 1, 250)])
-def test_sum_of_cubes_from_any_start(p0, q0, largest):
-    """beta = p^3/(1 - z)^3 + q^3/(1 - q z/p)^3 and Q' = z/(3 p), for z below the nearer pole."""
-    d = derive_once("p**3 + q**3")
-    q = d.potential.numeric({"p_0": p0, "q_0": q0})
-    beta = 10.0 ** np.array([-250, -20, -1, 0, 2, 20, largest])
-    found = q.gradient(beta)
-    with mpmath.workdps(400):
-        end = min(mpmath.mpf(1), mpmath.mpf(p0) / q0)
-        for b, y in zip(beta, found, strict=True):
-            small, large = mpmath.mpf(10) ** -100, mpmath.mpf(10) ** 100  # end - z
-            for _ in range(1400):
-                u = mpmath.sqrt(small * large)
-                rest = 1 - mpmath.mpf(q0) * (end - u) / p0
-                image = p0**3 / (1 - end + u) ** 3 + q0**3 / rest**3
-                small, large = (u, large) if image > b else (small, u)
-            exact = (end - u) / (3 * p0)
-            assert abs(y - exact) < mpmath.mpf("1e-15") * abs(exact)
-    assert q.inverse_gradient(found)[1:5] == pytest.approx(beta[1:5], rel=1e-12)
 
 
 def test_programs_are_made_once_and_stay_out_of_copies():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -127,15 +126,6 @@ def test_beyond_a_wall_all_is_nan(tmp_path, outputs, inside, outside):
     for function in (module.Q, module.gradient, module.hessian):
         assert np.isfinite(function(inside))
         assert np.isnan(function(outside))
-
-
-def test_the_command_writes_a_module(tmp_path):
-    path = str(tmp_path / "potential.py")
-    done = run("regularizer", "p**2-m**2", "--start", "p=alpha,m=alpha", "--numpy", "-o", path)
-    assert (done.returncode, done.stdout) == (0, "")
-    text = Path(path).read_text(encoding="utf-8")
-    assert "beta = p**2 - m**2" in text
-    assert "Q = beta*asinh(beta/(2*alpha**2))/4" in text
 
 
 def test_no_module_where_q_is_an_integral_or_missing(tmp_path):

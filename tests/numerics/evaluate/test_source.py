@@ -4,8 +4,7 @@ import pytest
 import sympy
 from sympy import Symbol, sqrt
 
-from numerics.evaluate.program import _vanishes, program
-from tests.published import derive_once
+from numerics.evaluate.program import _vanishes
 
 p, m, D = (Symbol(name, positive=True) for name in ("p_0", "m_0", "D"))
 x, y = Symbol("x_0", real=True), Symbol("y_0", real=True)
@@ -27,16 +26,3 @@ x, y = Symbol("x_0", real=True), Symbol("y_0", real=True)
 )
 def test_only_what_is_proved_vanishes(expression, zero):
     assert _vanishes(expression) is zero
-
-
-def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent():
-    curve = program(derive_once("p**D-m**D").potential, 0).functions
-    head, *lines = curve["curve"].splitlines()
-    assert head == "def curve(c, v0, v1, v2):"  # z, and its distances from the ends
-    assert all(name in "".join(lines) for name in ("v1", "v2"))
-
-
-def test_the_inverse_of_two_roots_and_that_of_none():
-    for outputs in (("u0*v0+u1*v1", "u0*v1+u1*v0"), ("a*c-b*d", "a*d+b*c")):
-        functions = dict(program(derive_once(outputs).potential, 0).functions)
-        assert "inverse" in functions

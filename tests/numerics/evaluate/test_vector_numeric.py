@@ -9,7 +9,7 @@ import scipy.sparse
 from flint import acb, ctx
 from mpmath import mpf
 
-from derive import InputError, NumericalError, Parameterization
+from derive import InputError, NumericalError
 from numerics import interpolate
 from numerics.evaluate import balls
 from tests.published import derive_once
@@ -110,17 +110,6 @@ def test_designs_of_every_kind():
         interpolate(q, X[:, :5], y)
 
 
-def test_a_start_at_zero_gives_the_shortest_interpolant():
-    X, y, _ = problem(20, 5)
-    q = derive_once("a*u", {"u": "0"}, vectors=["u"]).potential.numeric(
-        {"a_0": 2, "u_0": np.zeros(20)}
-    )
-    assert np.allclose(q.gradient(np.zeros(20)), 0)
-    s = interpolate(q, X, y)
-    assert s.converged
-    assert np.allclose(s.value, np.linalg.pinv(X) @ y, rtol=1e-10)
-
-
 @pytest.mark.parametrize(
     ("start", "words"),
     [
@@ -219,17 +208,6 @@ def test_balls_have_no_direction_at_zero():
         assert np.allclose([float(x) for x in found], 0, atol=1e-15)
 
 
-def test_interpolants_where_a_rate_is_a_parameter():
-    start = {"a_0": 1.5, "u_0": [0.5, 0.25, 1]}
-    models = (Parameterization.parse(["a*u"], vectors=["u"], rates={"a": r}) for r in ("eta", "2"))
-    named, plain = (derive_once(p).potential.numeric for p in models)
-    found, same = (
-        interpolate(q, [[1, 2, 3]], [4]) for q in (named({**start, "eta": 2}), plain(start))
-    )
-    assert found.converged
-    assert np.allclose(found.value, same.value, rtol=1e-13)
-
-
 def test_nothing_is_integrated_far_out(monkeypatch):
     """At beta of 1e116 |v_0| the integrand is a ball about 0 until it is told to be too large."""
 
@@ -242,10 +220,3 @@ def test_nothing_is_integrated_far_out(monkeypatch):
     with pytest.raises(AssertionError, match="integrated"):
         q([0.75, -0.5, 1.0])
     assert np.isnan(q([[1e116, 1e115, 0.0], [1e300, 0.0, 1e299]])).all()
-
-
-def test_a_divergence_that_is_an_integral_may_be_tiny():
-    q = numeric("sqrt(c)*v/norm(v)", [0.5, -0.25, 0.75], 2)
-    b, b0 = 1e-100 * np.array([[1.0, 2.0, 3.0], [2.0, 1.0, -1.0]])
-    assert np.isfinite(q.bregman(b, b0))
-    assert 0 < q.bregman(b, b0) < 1e-90

@@ -20,7 +20,6 @@ from numerics.experiments.matrix_factorization import (
 from numerics.experiments.settings import MatrixSetting, Stages
 from numerics.figures import experiments as displays
 from numerics.figures.display import arranged
-from tests.cli.commands import run
 
 PUBLISHED = MatrixSetting()
 SMALL = MatrixSetting(
@@ -40,16 +39,6 @@ def test_small_starts_reconstruct_and_large_ones_do_not(small):
     assert (np.diff(errors, axis=0) > 0).all()
     assert errors[0].max() < 0.01
     assert errors[2].min() > 0.5
-
-
-def test_a_small_start_nears_the_least_nuclear_norm(small):
-    least = small.least_nuclear
-    lengths = np.array([d.nuclear_norm for d in small.grid]).reshape(3, 2)
-    assert lengths[0] == pytest.approx(least.nuclear_norm, rel=5e-3)
-    assert lengths[2].min() > 2 * least.nuclear_norm
-    # Least Frobenius norm, which descent on beta itself would find, does not reconstruct.
-    assert least.error < 0.01 < 0.3 < small.least_frobenius.error
-    assert small.least_frobenius.nuclear_norm > least.nuclear_norm
 
 
 def test_few_measurements_do_not_determine_the_truth(small):
@@ -104,23 +93,6 @@ def test_draws_follow_the_seed_and_keep_norm_and_rank():
     assert np.linalg.matrix_rank(first.truth) == 1
     assert first.measured(first.truth).error == 0
     assert first.measured(first.truth).test_error == pytest.approx(SMALL.noise, rel=0.5)
-
-
-def test_smaller_steps_come_to_the_flow():
-    """In proportion to the step; the flow is told where its iterations are over, too."""
-    data = draw(SMALL, 32)
-    flow, residual, _, status = follow(data, 0.1, 1e-6, 10_000)
-    assert (residual < 1e-6, status) == (True, "fits")
-    far, near = (
-        np.linalg.norm(descend(data, 0.1, step, 1e-6, 10**6)[0] - flow) for step in (0.04, 0.01)
-    )
-    assert 3 < far / near < 5
-    assert follow(data, 0.1, 1e-6, 5)[2:] == (5, "iteration limit")
-    text = matrix_factorization(
-        replace(SMALL, scales=(0.1,), steps=(0.1, 0.0), sizes=()), Stages()
-    ).to_text()
-    assert "the flow" in text
-    assert "Seen with the flow" in text
 
 
 def test_formats_agree(small):
@@ -234,18 +206,6 @@ def test_measurements_reproduce_on_the_mean(measurements, model):
 def test_settings_out_of_range(changes, message):
     with pytest.raises(InputError, match=message):
         replace(SMALL, **changes)
-
-
-COMMAND = ["experiment", "matrix-factorization", "--size", "14", "--samples", "32"]
-COMMAND += ["--rank", "1"]
-
-
-def test_command_prints_json():
-    done = run(*COMMAND, "--sizes", "20", "--scales", "1e-1,1", "--json")
-    assert done.returncode == 0
-    record = json.loads(done.stdout)
-    assert len(record["grid"]) == 2 * len(PUBLISHED.steps)
-    assert record["setting"]["sizes"] == [20]
 
 
 @pytest.mark.slow

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from derive import InputError, Parameterization
-from numerics.experiments.settings import ALPHAS, SparseSetting, Stages
+from numerics.experiments.settings import SparseSetting, Stages
 from numerics.experiments.sparse_regression import draw, predict, sparse_regression, train, weights
 from numerics.figures import experiments as displays
 from numerics.interpolants.interpolant import least_l1
-from tests.cli.commands import run
 
 SMALL = SparseSetting(
     dimension=120,
@@ -139,18 +138,6 @@ def test_the_display_shows_what_was_found(small):
 def test_settings_out_of_range(changes, message):
     with pytest.raises(InputError, match=message):
         replace(SMALL, **changes)
-
-
-COMMAND = ["experiment", "sparse-regression", "--dimension", "100", "--samples", "30"]
-
-
-@pytest.mark.slow
-def test_command_prints_json():
-    done = run(*COMMAND, "--sizes", "40", "--json")
-    assert done.returncode == 0
-    record = json.loads(done.stdout)
-    assert len(record["grid"]) == 5 * len(ALPHAS)
-    assert max(c["distance"] for c in record["trained"]) < 1e-6
 
 
 @pytest.mark.slow

@@ -31,18 +31,6 @@ def test_the_example_of_gunasekar_and_others():
             assert abs(mpmath.fdot(row, found.limit) - b) <= 4 * found.radius
 
 
-def test_steps_in_doubles_tend_to_the_quadrature():
-    A, y, w = np.array(X, float), np.array(Y, float), np.zeros(3)
-    for _ in range(40_000):
-        g = A.T @ (y - A @ w)
-        size = np.linalg.norm(g, 4)
-        if not size:
-            break
-        w += 1e-3 * g**3 / size**2
-    limit = [float(x) for x in steepest_descent_limit(X, Y, "4/3").limit]
-    assert w == pytest.approx(limit, abs=2e-3)
-
-
 @pytest.mark.slow
 def test_quadrature_and_flow_agree_on_drawn_data():
     rng = np.random.default_rng(3)

@@ -92,13 +92,6 @@ def test_what_is_fitted_already_is_not_moved(potential):
     assert (h.coefficients, h("1/3"), h.functionals) == ((0,) * len(X), 0, {"D": 0})
 
 
-def test_symmetric_data_have_duals_that_are_constant_on_cells():
-    odd = limit_function(["-1/2", "1/2"], [1, -1], "x**4", scaled=True)
-    assert (odd.bits, sum(odd.multipliers).contains(0)) == (128, True)
-    even = limit_function(["-1/2", "1/2"], [1, 1], "(x - 1)**4 + x**2", "abs", scaled=True)
-    assert (even.multipliers[0] - even.multipliers[1]).contains(0)
-
-
 def test_no_ball_is_certified_beside_the_solution():
     dual = limit_function(X, Y, "x**4 + x**2", "abs", scaled=True).dual
     with ctx.workprec(128):

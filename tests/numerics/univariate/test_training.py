@@ -95,14 +95,6 @@ def test_the_jacobian_is_that_of_the_net():
     assert (ends[0] - ends[1]) / 2e-6 == pytest.approx(net.jacobian(x) @ change, rel=1e-6)
 
 
-def test_the_distance_of_a_net_is_that_on_a_fine_grid():
-    h, net = drawn(60)
-    t = np.linspace(-1, 1, 40001)
-    moved = net.moved(np.random.default_rng(1).standard_normal(181) / 20)
-    for f in (net, moved):
-        assert supremum_distance(h, f) == pytest.approx(np.abs(h(t) - f(t)).max(), abs=1e-3)
-
-
 @pytest.mark.slow
 def test_errors_fall_with_the_width():
     setting = UnivariateSetting(("-3/5", "0", "1/2"), ("1/2", "-1/4", "1/4"), (100, 400, 1600), 5)
