@@ -3,16 +3,8 @@
 import json
 
 import pytest
-import sympy
 
-from derive import (
-    DegenerateStart,
-    InputError,
-    Parameterization,
-    Verdict,
-    explicit_counterpart,
-    regimes,
-)
+from derive import DegenerateStart, InputError, Parameterization, Verdict, explicit_counterpart
 from derive.certificate.checking.check import check
 from derive.components import in_components
 from derive.model.typed import TypedModel
@@ -70,20 +62,6 @@ def test_a_neuron_of_any_dimension_is_that_in_components(rates):
     if "u" not in rates or rates["u"] == "zeta":
         assert crosscheck(in_components(d), digits=20).passed
     assert ("r_{u}" in d.to_latex(part="proof")) == ("u" in rates)
-
-
-@pytest.mark.slow
-def test_the_rate_of_the_first_layer_between_its_limits():
-    d = derive_once(parse(["a*u"], vectors=["u"], rates={"a": "eta"}))
-    assert [str(law) for law in d.conserved.laws] == ["a**2/eta - norm_u**2"]
-    explicit = derive_once(parse(["a*u1", "a*u2"], rates={"a": "eta"}))
-    assert (d.potential.kind, explicit.potential.kind) == ("explicit", "explicit")
-    slow, fast = regimes(d, "eta").limits
-    assert (slow.regime, fast.regime) == ("kernel", "intermediate")
-    # |u| is kept where a is fast: |u_0| |beta| - <u_0, beta>, with beta1 along u_0.
-    b = sympy.symbols("beta1 beta2", real=True)
-    n0 = next(s for s in fast.potential.Q.free_symbols if s.name == "norm_u_0")
-    assert sympy.simplify(fast.potential.Q - n0 * (sympy.sqrt(b[0] ** 2 + b[1] ** 2) - b[0])) == 0
 
 
 def test_the_inverse_of_an_arctangent_is_checked():

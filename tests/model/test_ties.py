@@ -11,30 +11,6 @@ from numerics import crosscheck, flow, interpolate
 from tests.published import derive_once
 
 TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
-BALANCED = {"a": "3", "b": "4", "u1": "9/5", "u2": "12/5", "v1": "12/5", "v2": "16/5"}
-
-
-@pytest.mark.slow
-def test_strictly_balanced_neurons_have_the_three_halves_power():
-    d = derive_once(TWO, start=BALANCED)
-    assert d.verdict is Verdict.PROVED
-    assert dict(d.ties).keys() == {"b", "v1", "v2"}
-    # grad Q = c beta/sqrt|beta| + z: differences of the gradient are those of c beta/sqrt|beta|.
-    points = [(1, 2), (5, 7), (2, -3)]
-    ours = [
-        [g.subs(dict(zip(d.beta, x, strict=True))) for g in d.potential.gradient] for x in points
-    ]
-    theirs = [
-        [sympy.Integer(b) / sympy.sqrt(sympy.sqrt(x * x + y * y)) for b in (x, y)]
-        for x, y in points
-    ]
-    factors = [
-        ((ours[i][k] - ours[0][k]) / (theirs[i][k] - theirs[0][k])).evalf(30)
-        for i in (1, 2)
-        for k in (0, 1)
-    ]
-    assert max(abs(f - factors[0]) for f in factors) < 1e-25
-    assert crosscheck(d, digits=20).passed
 
 
 @pytest.mark.parametrize(
@@ -75,22 +51,6 @@ def test_the_origin_is_left(F):
 
 def test_a_symbolic_start_has_no_ties():
     assert find_ties(Parameterization.parse(TWO)) is None
-
-
-EQUAL = dict.fromkeys("pqrxyz", "alpha")
-
-
-@pytest.mark.slow
-def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral():
-    """Three equal weights and three more are ``p**3 - x**3`` with the rate 1/3."""
-    d = derive_once("p*q*r - x*y*z", EQUAL, ["alpha"])
-    assert d.verdict is Verdict.PROVED
-    assert d.potential.pieces[0].kind == "parametric"
-    assert dict(d.ties).keys() == set("qryz")
-    assert "with the learning rates r_p = 1/3, r_x = 1/3" in " ".join(d.to_text().split())
-    (entry,) = d.metric.kernel_in_weights
-    assert entry.subs(dict.fromkeys(entry.free_symbols, 1)) == 6
-    assert crosscheck(d, digits=20).passed
 
 
 def test_equal_weights_are_followed_as_one():
