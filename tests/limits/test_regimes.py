@@ -328,14 +328,6 @@ def test_limits_with_rates_are_proved_in_the_scale_and_in_the_rate(outputs, vect
         assert r.verdict is Verdict.PROVED, variable
 
 
-def test_a_gradient_with_sizes_is_read():
-    """Euler's equation of |beta| asks for its derivative, which is a sign."""
-    p = Parameterization.parse(["c*b", "c*a*b"])
-    text = regimes(derive_once(with_scale(p, "alpha")), "alpha").to_text()
-    assert "part of the language" not in text
-    assert "UNDECIDED" in text
-
-
 @pytest.mark.parametrize(
     ("start", "toward", "fails"),
     [

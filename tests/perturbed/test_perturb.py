@@ -220,19 +220,6 @@ def test_a_penalty_that_is_singular_at_the_start_or_empty_is_refused(penalty):
     assert run("perturb", *model, "--penalty", "log(p + m)").returncode == 3
 
 
-def test_what_moves_is_told_without_contradiction():
-    still = perturb(derive_once("p**2 - m**2"), "decay", penalty="3").to_text()
-    assert "no law moves" in still
-    assert "only the laws move" not in still
-    text = perturb(derive_once(["p**2", "q*r"]), "decay, momentum").to_text()
-    assert "the drifts of c, y1, y2 are functions of laws, and of velocities" in text
-
-
-def test_a_vector_is_called_as_it_was_given():
-    text = perturb(derive_once("G*v", vectors=["v"]), "step").to_text()
-    assert "v = (v1, v2) in the plane of v" in text
-
-
 def test_noise_is_called_vanishing_where_laws_alone_move():
     for outputs, vanishing in (("p**2 - m**2", True), ("p**2 - 4*m**2", False)):
         p = Parameterization.parse([outputs], SAME, ["alpha"])
@@ -245,12 +232,6 @@ def test_noise_is_called_vanishing_where_laws_alone_move():
 
 def test_a_law_that_never_moves_is_given_no_side():
     assert not perturb(derive_once("(p + m)**2"), "momentum").one_sided
-
-
-def test_the_noise_of_outputs_left_out_is_that_of_the_others():
-    v = perturb(derive_once(["p**2 - m**2", "2*p**2 - 2*m**2"]), "noise")
-    assert "X below is X M" in v.to_text()
-    assert "$X$ below is $X M$" in v.to_latex()
 
 
 def test_the_command_prints_each_kind_and_says_so_by_its_status():
@@ -279,13 +260,6 @@ def test_pages_are_set_for_models_of_every_kind(by):
         assert (r"\varepsilon" in page, r"\mathrm{lam}" in page) == (by == "momentum", False)
         assert "What the limit minimises" in v.to_text()
         assert json.loads(v.to_json())["by"] == by
-
-
-def test_a_weight_of_the_name_of_our_mass_keeps_it():
-    page = perturb(derive_once("lam*u"), "momentum").to_latex()
-    assert r"\mathrm{lam}(0)" in page
-    assert ",\n\\end{align*}\ndrift here by\n" in page
-    assert r"\varepsilon" in page
 
 
 def test_an_integral_whose_kernel_hides_its_start_is_not_rewritten():

@@ -6,10 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from derive import Parameterization, margins
-from derive.explicit.regularize import explicit_counterpart
-from derive.inverse.parameterize import parameterize
-from derive.limits.find import regimes
 from derive.potential.piece import trimmed
 from derive.render.plain import unmark
 from derive.render.sections import form_lines
@@ -50,14 +46,6 @@ def test_a_token_has_one_meaning_in_a_line(shape, names):
         assert count(line, names) == count(plain, [name + OTHER for name in names]), plain
 
 
-@pytest.mark.parametrize(
-    ("start", "scaled"), [("b", "r(b_), b_ = beta/b**2"), ("r", "r_(b), b = beta/r**2")]
-)
-def test_explicit_costs_keep_their_letters_apart(start, scaled):
-    p = Parameterization.parse(["u*v"], start={"u": start, "v": start})
-    assert f"R = {start}**2*{scaled}, where {start} != 0" in explicit_counterpart(p).to_text()
-
-
 def test_a_form_without_its_gradient_keeps_what_it_refers_to():
     """A definition is kept for what is printed, not for how its line begins."""
     d = derive_once(["a*u", "a*v"])
@@ -67,48 +55,3 @@ def test_a_form_without_its_gradient_keeps_what_it_refers_to():
     assert not any(line.startswith("dQ") for line in lines)
     bare = trimmed(replace(piece, value=piece.betas[0], gradient=(), assumptions=()))
     assert bare.roots == bare.constants == ()
-
-
-def test_regimes_and_designs_keep_their_letters_apart():
-    start = {"K": "D*alpha", "g": "D*alpha"}
-    d = derive_once("K*g", start=start, positive=["alpha", "D"])
-    text = regimes(d, "alpha", ["0"]).to_text()
-    assert "K_(w_0) = 2*D**2*alpha**2" in text
-    assert "F(c w) = c^D_ F(w) with D_ = 2" in text
-    design = parameterize("beta**2/(2*Q)", positive=["Q"]).to_text()
-    assert "Q_ = beta**2/(2*Q)" in design
-    assert "Q_'' = 1/Q\n" in design
-
-
-def test_in_latex_our_letters_have_a_tilde():
-    latex = derive_once(["s*K", "s*g"]).to_latex()
-    assert r"\tilde{K} = J J^{\mathsf T}" in latex
-    assert r"\nabla \tilde{K}_{21}" in latex
-    assert r"g(0) = g_{0}" in latex
-    assert r"\tilde{g} = s" in latex
-    assert "\ue000" not in latex
-
-
-def test_a_condition_on_logarithms_of_absolute_values_is_told():
-    d = derive_once(["u1*log(a*b)", "u2*log(a*b)"])
-    text = " ".join(d.to_text().split())
-    assert "log(abs(a)) + log(abs(b)) keeps its sign along the flow" in text
-    assert "Abs(" not in text
-
-
-@pytest.mark.parametrize(("p", "least"), [("3", "sum_k |w_k|^3 "), ("4/3", "sum_k |w_k|^(4/3) ")])
-def test_an_exponent_has_brackets_where_it_is_a_quotient(p, least):
-    text = " ".join(margins(derive_once("u*v", steepest=p)).to_text().split())
-    assert least in text
-
-
-def test_a_length_is_written_as_that_of_its_vector():
-    text = explicit_counterpart(Parameterization.parse(["a*u"], {"u": 0}, vectors=["u"])).to_text()
-    assert "|u|" in text
-    assert "norm_u" not in text
-
-
-def test_rates_by_signs_of_weights_say_which_are_positive():
-    found = margins(derive_once("u*v", steepest="oo"))
-    text = " ".join(found.to_text().split())
-    assert "r_u = 1/v, r_v = 1/u, where u > 0, v > 0" in text
