@@ -17,15 +17,6 @@ def derived(*outputs, start=None, positive=()):
     return derive_once(outputs, start, positive)
 
 
-def test_independent_blocks_add_up():
-    d = derived("p1**2 - m1**2", "w**2")
-    assert len(d.blocks) == 2
-    assert d.verdict is Verdict.PROVED
-    assert d.warping.g == 1
-    assert sum(p.value.subs(p.constants) for p in d.potential.pieces) == d.potential.Q
-    assert d.metric.kernel[0, 1] == 0
-
-
 @pytest.mark.parametrize(
     ("outputs", "start", "error"),
     [

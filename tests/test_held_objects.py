@@ -66,16 +66,6 @@ def test_what_differs_is_not_equal():
     assert len({d, derive("a*u"), derive("u*a")}) == len({d, derive("u*a")})
 
 
-def test_a_pickled_derivation_goes_on():
-    again = pickle.loads(
-        pickle.dumps(derive(Parameterization.parse(["p**2"], start={"p": "alpha"})))
-    )
-    assert (
-        regimes(again, "alpha").verdict is regimes(derive(again.parameterization), "alpha").verdict
-    )
-    assert again.potential.numeric({"alpha": 2}).gradient(1.0) < 0
-
-
 PAIR = Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"})
 HYPERBOLIC = "beta*asinh(beta/(2*alpha**2)) - sqrt(4*alpha**4 + beta**2)"
 

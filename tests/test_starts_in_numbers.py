@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 
 from derive import Parameterization
-from derive.errors import DeriveError, InputError, NumericalError
+from derive.errors import InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
 from numerics.confirm.paths import mirror_path
@@ -56,13 +56,6 @@ def test_a_module_gives_no_number_where_its_assumption_fails(tmp_path):
         gradient([-3.0, 0.0], -1, 3, 0)
 
 
-def test_interpolation_near_the_kernel_regime_converges():
-    X = np.random.default_rng(5).normal(size=(3, 8))
-    y = np.random.default_rng(6).normal(size=3)
-    q = potential(["p**3 - m**3"], {"p": "alpha", "m": "alpha"}, {"alpha": 100})
-    assert interpolate(q, X, y).converged
-
-
 def test_a_boundary_that_is_not_reached_is_no_limit():
     # beta = exp(w) > 0: no such beta has beta_1 + 2 beta_2 + beta_3 = 0.
     q = potential(["exp(w)"], None, {"w_0": 0})
@@ -88,12 +81,6 @@ def test_flow_refuses_an_odd_number_of_steps(max_steps):
 )
 def test_parameterize_refuses_what_is_no_potential_or_start(arguments):
     refusal_of(*arguments)
-
-
-def test_a_target_near_the_boundary_is_reached():
-    q = potential(["exp(w)"], None, {"w_0": 0})
-    for y in ([1e-6, 1], [1, 1 + 1e-8]):
-        assert interpolate(q, [[1, 0, 0], [1, 1, 0]], y).converged
 
 
 def test_a_sparse_target_of_a_one_sided_domain_is_on_its_boundary():
@@ -170,22 +157,3 @@ def test_q_of_a_start_in_numbers_is_that_of_its_symbols(outputs, start, free):
     np.testing.assert_allclose(q.gradient(beta), symbolic.gradient(beta), rtol=1e-12)
     np.testing.assert_allclose(q(beta), symbolic(beta), rtol=1e-12)
     np.testing.assert_allclose(q.bregman(beta, beta / 2), symbolic.bregman(beta, beta / 2))
-
-
-@pytest.mark.parametrize(
-    ("outputs", "start"),
-    [
-        # Q has log(2) or sqrt(2) in it.
-        (["log(w)"], {"w": "2"}),
-        (["sqrt(w)"], {"w": "2"}),
-        (["sqrt(a)*u1", "sqrt(a)*u2"], {"a": "2", "u1": "1", "u2": "1"}),
-    ],
-)
-def test_q_with_a_root_or_a_logarithm_of_a_number_has_a_gradient(outputs, start):
-    q = potential(outputs, start)
-    assert np.isfinite(q.gradient(np.full(len(outputs), 1.5))).all()
-
-
-def test_a_sum_with_a_root_is_derived_or_undecided():
-    with contextlib.suppress(DeriveError):
-        assert derive_once("sqrt(a) + 2*a**3", start={"a": "3"})

@@ -115,17 +115,6 @@ def test_without_a_dual_length_the_eigenvalues_give_q():
     assert "s q''/q' = T/R" in d.to_text()
 
 
-@pytest.mark.parametrize(
-    ("phi", "names", "power"), [("a", "au", "3/2"), ("a*b", "abu", "4/3"), ("a*b*c", "abcu", "5/4")]
-)
-def test_balanced_starts_give_powers(phi, names, power):
-    d = derived(phi, dict.fromkeys(names, "alpha"))
-    power = sympy.Rational(power)
-    assert d.potential.pieces[0].value == d.beta[0] ** power / power
-    assert d.potential.turning.slope == 1
-    assert d.potential.pieces[0].roots == ()
-
-
 TIED = {"a": "1", "b": "1"}
 BOTH_WAYS = [
     *((phi, {}) for phi in ("a", "a*b", "a**2", "a + b", "sqrt(a)", "a**(3/2)", "a**(5/2)", "1/a")),
@@ -176,14 +165,6 @@ def test_a_hessian_map_exactly_where_phi_stands_still():
     assert d.hessian.verdict is Verdict.PROVED
     assert d.idle == ("a", "b") or d.potential.pieces[0].value == d.beta[0] ** 2 / 2
     assert derived("1 + a", {"a": 0}).hessian.verdict is Verdict.REFUTED
-
-
-@pytest.mark.parametrize("start", [{"a": -1}, {"a": "-3/2", "u": "1/4"}])
-def test_a_negative_coefficient(start):
-    d = derived("a", start)
-    assert d.direction.sign == -1
-    assert d.potential.turning.slope == -1
-    assert d.warping.g == -sympy.Symbol("a", real=True)
 
 
 def test_a_vector_that_starts_at_zero():

@@ -1,7 +1,5 @@
 """The fields that the checker computes with: brackets, forced warps and what stays on a leaf."""
 
-import itertools
-
 import pytest
 import sympy
 from flint import arb, fmpq
@@ -29,33 +27,6 @@ def flow_of(weights, outputs, at, kind="warp"):
     X = [[f.derivative(k) for k in range(len(weights))] for f in F]
     space.fields = X
     return space, Flow(space, F, X, None, kind)
-
-
-def test_the_forced_warp_of_a_neuron_is_its_own():
-    space, flow = flow_of("auv", ["a*u", "a*v"], "2 3 5")
-    g = space.read("a")
-    for x, h in zip(flow.X, flow.H, strict=True):
-        assert flow.along(x, g).same(g * h)
-    for path in ([1, 2], [2, 1], [1, 2, 1], [1, 2, 2, 1]):
-        v, omega = flow.field(path)
-        assert flow.along(v, g).same(g * omega), path
-        assert all(flow.along(v, f).is_zero() for f in flow.F), path
-        assert flow.field(path)[0] is v
-    for *path, of in itertools.product([1, 2], repeat=3):
-        left, right, words = flow.sides(path, [of])
-        assert left.same(right)
-        i, j = path
-        assert words == f"V F{of} = 0, V = [X{j}, X{i}] + H{i} X{j} - H{j} X{i}"
-    left, right, words = flow.sides([1, 2], [1, 2])
-    assert left.same(right)
-    assert words == "V K12 = omega K12, V = [X2, X1] + H1 X2 - H2 X1, omega = V log g"
-    assert "V of the path [1, 2, 1]" in flow.sides([1, 2, 1], [1])[2]
-    plain = flow.for_claim("no hessian")
-    assert all(h.is_zero() for h in plain.H)
-    left, right, words = plain.sides([1, 2], [1])
-    assert words == "V F1 = 0, V = [X2, X1]"
-    assert left.same(space.read("a*v"))
-    assert right.is_zero()
 
 
 def test_brackets_and_derivatives_along_fields():

@@ -272,23 +272,3 @@ def test_a_start_where_outputs_stop_moving_independently_may_be_regular():
     for regular in ([], [1], [2]):
         record = certificate(outputs, [{**claim, "regular": regular}], "UNDECIDED", **entries)
         assert_rejected(record, "full rank")
-
-
-def test_a_divisor_may_add_a_divisor():
-    # 1/log(w) where w starts at 1: the divisor is 0 there and not after, as 1/w is not.
-    record = certificate(
-        ["w"],
-        [
-            HESSIAN,
-            {
-                **{"claim": "dual", "outputs": [1], "definitions": [], "g": "1", "y": ["w"]},
-                **{"R": None, "equal": [["1/log(w)", "1/log(w)"]]},
-            },
-            left_open(1),
-        ],
-        "PROVED",
-        weights=["w"],
-        at={"w_0": "1"},
-        definitions=[{"name": "l", "of": "log(w)"}],
-    )
-    assert check(record).verdict == "PROVED"

@@ -14,8 +14,6 @@ import pytest
 from derive import Parameterization
 from derive.certificate.checking.check import check
 from derive.certificate.checking.domain import _are_finite
-from derive.certificate.checking.signs import Conditions, Kept
-from derive.certificate.checking.space import Space
 from derive.certificate.checking.theorem import Checker
 from tests.certificate.certificates import assert_refused
 from tests.published import certified_once, record_once
@@ -122,49 +120,6 @@ def test_the_flow_goes_where_the_record_does_not_hold():
     assert pytest.approx(a**2, rel=1e-2) == A
     y1, y2 = beta1 / math.sqrt(A) - 2, beta2 / math.sqrt(A) - 1
     assert abs(y2 - y1 / 5) > 1
-
-
-def kept(outputs, *definitions):
-    """Return what is kept by the flow of outputs in a, b, c from (2, 3, 5)."""
-    space = Space(["a", "b", "c"], [], len(definitions))
-    space.w0 = [space.number(n) for n in (2, 3, 5)]
-    space.start = space.started({})
-    for name, text in definitions:
-        space.define({"name": name, "of": text})
-    F = [space.read(text) for text in outputs]
-    fields = [[f.derivative(k) for k in range(3)] for f in F]
-    space.fields = fields
-    return space, Kept(fields, Conditions(space), ["a**2 - b**2"], [], F)
-
-
-@pytest.mark.parametrize(
-    ("outputs", "calls", "wanted", "left"),
-    [
-        (["a**2*b"], [], ["a"], []),
-        (["a*b"], [], ["a"], ["a"]),
-        (["a*b"], [], ["b"], []),  # b^2 = a^2 + 5
-        (["a*b"], [], ["a + b", "a - b"], []),
-        (["a**2*b"], [("t", "sqrt(a)")], ["t", "a"], []),
-        (["a*b*t"], [("t", "sqrt(a)")], ["t", "a"], ["a"]),
-        (["a**5*c/t**2"], [("t", "sqrt(a**4)")], ["t", "a"], ["a"]),  # X a = a (a^3 c/t^2)
-        (["a**2*l*c"], [("l", "log(a)")], ["a"], ["a"]),  # l has no bound at a = 0
-        (["a**2*t*c"], [("t", "sqrt(a)")], ["a"], []),  # a root has one
-        (["a**2*e"], [("e", "exp(b)")], ["a", "e"], []),
-        (["a**2*e"], [("e", "exp(1/b)")], ["a"], ["a"]),
-        (
-            ["c + e"],
-            [("e", "exp(1/b)")],
-            ["e"],
-            ["exp((1)/(b))"],
-        ),  # it tends to 0 as b tends to 0 from below
-        (["c"], [], ["a", "a**2 + 1"], []),
-        (["c/a"], [], ["a"], ["a"]),
-        (["1/a"], [], ["a"], []),  # where F is finite
-    ],
-)
-def test_what_is_kept_is_shown_in_an_order(outputs, calls, wanted, left):
-    space, found = kept(outputs, *calls)
-    assert [space.written(p) for p in found.left(map(space.read, wanted))] == left
 
 
 ENDS = {"sqrt(w)*sqrt(w)": "sqrt(w)", "exp(log(w))": "w", "w**D*w**(1 - D)": "w"}

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
 from itertools import product
-from operator import mul
 
 import pytest
 import sympy
@@ -15,16 +13,7 @@ from hypothesis import strategies as st
 from derive.exact.balls import branch_from_above, real_roots
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField
-from derive.exact.linear.families import (
-    LogFunction,
-    darboux_factors,
-    eigenvectors,
-    generator_monomials,
-    laurent_monomials,
-    linear_part,
-    monomials,
-    normalized,
-)
+from derive.exact.linear.families import LogFunction, darboux_factors, eigenvectors, linear_part
 from derive.exact.linear.implicitization import Coordinates, express, find_relation, holds
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
@@ -54,18 +43,6 @@ def test_tied_pair_relation():
     assert ratio == 16 * beta**2 + 64 * c**2
     assert find_relation(4 * (u**2 + v**2), coordinates, highest=4) == relation
     assert find_relation(4 * (u**2 + v**2), coordinates, highest=3) is None
-
-
-def test_neuron_relation_is_the_published_quadratic():
-    """A^2 - delta A - |beta|^2 = 0 for A = a^2."""
-    delta = u**2 - v**2 - w**2
-    coordinates = Coordinates.of([("b1", u * v), ("b2", u * w), ("delta", delta)])
-    relation = find_relation(u**2, coordinates)
-    b1, b2, d = coordinates.field.gens
-    scale = relation.coefficients[2]
-    assert scale.is_constant()
-    assert relation.coefficients[1] == -scale * d
-    assert relation.coefficients[0] == -scale * (b1**2 + b2**2)
 
 
 def test_tampered_relation_is_rejected():
@@ -108,29 +85,6 @@ def test_express_rationally():
     assert express(FIELD.zero, coordinates).is_zero()
     alone = Coordinates.of([("a", 2 * u)])
     assert express(u, alone) == alone.field.gens[0] / 2
-
-
-def test_monomials_are_complete_and_distinct():
-    assert sorted(monomials(3, 2)) == sorted(e for e in product(range(3), repeat=3) if sum(e) == 2)
-    found = list(laurent_monomials(3, -2, 4))
-    assert len(found) == len(set(found))
-    assert all(sum(e) == -2 and any(k < 0 for k in e) for e in found)
-
-
-def test_monomials_in_weights_and_calls():
-    x, y, exp, root = build_elements(
-        [parse_expression(t) for t in ("x", "y", "exp(x)", "sqrt(y**2 + 1)")], ("x", "y")
-    )
-    found = list(generator_monomials(x.field, 2))
-    assert len(set(found)) == len(found)
-    products = [reduce(mul, (g**e for g, e in zip(x.field.gens, f, strict=True))) for f in found]
-    powers, inverse = (-2, -1, 1, 2), (-1, 1)
-    expected = [w**e for w in (x, y) for e in powers] + [x * y, exp * root, root / exp]
-    expected += [exp**e for e in powers] + [root]
-    expected += [exp**n * x**e for n in powers for e in powers]
-    expected += [exp**n * y**e for n in inverse for e in inverse]
-    expected += [root * y**e for e in powers] + [root * x**e for e in inverse]
-    assert {*products} == {*expected}
 
 
 def test_eigenvectors_that_matrices_share():
@@ -180,11 +134,6 @@ def test_log_function_derivative():
     assert not LogFunction(FIELD.zero, other.logs).is_zero()
 
 
-def test_normalized():
-    assert normalized(-4 * u + 2 * v) == 2 * u - v
-    assert normalized((3 * u) / (6 * v)) == u / v
-
-
 forms = st.lists(st.integers(-4, 4), min_size=6, max_size=6)
 
 
@@ -223,24 +172,6 @@ def test_never_true_where_a_value_is_negative(terms, positive):
         if ("u" in positive and a <= 0) or ("v" in positive and b <= 0):
             continue
         assert f.at((a, b, Fraction(0))) >= 0
-
-
-@pytest.mark.parametrize(
-    ("f", "expected"),
-    [
-        (u**2 - 2 * u * v + v**2, True),
-        (u**2 - 2 * u * v, False),
-        (FIELD.one / (u**2 + 1), True),
-        (-(u**2) / (-(v**2) - 1), True),
-        (u**2 / v, False),
-        (u**3, False),
-        (u**2 - 1, False),
-        (u**2 + 2 * u + 2, True),
-        (u**2 + 2 * u, False),
-    ],
-)
-def test_nonnegative_cases(f, expected):
-    assert Signs().is_nonnegative(f) is expected
 
 
 def test_positive_variables():

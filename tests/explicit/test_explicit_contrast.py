@@ -1,7 +1,6 @@
 """R beside the implicit Q, and their limits."""
 
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 from flint import arb, ctx
@@ -17,7 +16,6 @@ from derive.explicit.constrained import (
     pose,
     pose_cost,
 )
-from derive.explicit.contrast import explicit_series, implicit_series
 from derive.explicit.critical import equations
 from derive.explicit.critical.equations import critical_factors, eliminate, lagrange
 
@@ -124,21 +122,6 @@ def test_elimination_loses_no_zero_and_splits_products():
         eliminate([x * y], [0, 1])
 
 
-@pytest.mark.parametrize("basis", [equations.BASIS, (0, 0, 0)], ids=["bases", "resultants"])
-def test_bases_and_resultants_agree_on_zeros(basis, monkeypatch):
-    """Every zero that is known stays one of what is left."""
-    monkeypatch.setattr(equations, "BASIS", basis)
-    x, y, z = X.numerator, Y.numerator, Z.numerator
-    for point in ((1, 2, 5), (2, -1, 3), (-3, 1, 4)):
-        a, b, c = point
-        f = x**2 + y**2 + x * y - (a * a + b * b + a * b)
-        g = x**2 - 3 * y**2 + y * z - (a * a - 3 * b * b + b * c)
-        h = x**3 + y * z + x - (a**3 + b * c + a)
-        left = eliminate([f, g, h], [0, 1])
-        assert left
-        assert any(value(e, Fraction(c)) == 0 for e in left)
-
-
 def test_what_grows_too_large_stops(monkeypatch):
     x, y, z = X.numerator, Y.numerator, Z.numerator
     monkeypatch.setattr(equations, "BASIS", (0, 0, 0))
@@ -167,21 +150,6 @@ def test_feasible_points_are_proved_or_refused():
         assert is_reached(cost, zero, [Fraction(6)])
     squares = problem(["u**2 + v**2"], build=pose_cost)
     assert not is_reached(squares, zero, [Fraction(-6)])
-
-
-def test_series_of_explicit_and_implicit_regularization():
-    """u v from (1, 1): w = w_0/(1 - tau) explicitly, w_0 exp(tau) implicitly."""
-    p = Parameterization.parse(["u*v"], start={"u": 1, "v": 1})
-    (left,) = explicit_series(p, {}, [1])
-    (right,) = implicit_series(p, p.field.one, {}, [1])
-    assert left == [n + 1 for n in range(8)]
-    assert right[0] == 1
-    assert all(b == a * Fraction(2, n) for n, (a, b) in enumerate(pairwise(right), 1))
-
-
-def test_series_agree_for_a_linear_output():
-    p = Parameterization.parse(["a + 2*b"], start={"a": 1, "b": 3})
-    assert explicit_series(p, {}, [1]) == implicit_series(p, p.field.one, {}, [1])
 
 
 @pytest.mark.parametrize("F", ["u/v", "(u - v)/(u + v)"])

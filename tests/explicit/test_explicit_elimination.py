@@ -40,29 +40,6 @@ def test_the_printed_quartic():
     assert (interval.low, interval.high, interval.index) == (None, None, 0)
 
 
-@pytest.mark.parametrize(
-    ("outputs", "form"),
-    [
-        (["p**2 - m**2"], "Max(beta, -beta)"),
-        (["u*v"], "2*Max(beta, -beta)"),
-        (["p**3 - m**3"], "(beta**2)**(1/3)"),
-        (["p**5 - m**5"], "(beta**2)**(1/5)"),
-        (["a*b*c"], "3*(beta**2)**(1/3)"),
-        (["a*b*c*d"], "4*(beta**2)**(1/4)"),
-    ],
-)
-def test_representation_costs_in_closed_form(outputs, form):
-    """l_(2/D) for diagonal nets, L |beta|^(2/L) for deep linear ones."""
-    _, cost = minimum(pose_cost, outputs)
-    assert cost.verdict is Verdict.PROVED
-    beta = cost.argument
-    expected = sympy.sympify(form, {"beta": beta})
-    for interval, found in zip(cost.intervals, cost.closed_forms, strict=True):
-        for sample in interval.samples:
-            at = {beta: sympy.Rational(str(sample))}
-            assert abs(sympy.N((found - expected).subs(at), 30)) < 1e-25
-
-
 def test_costs_of_several_outputs():
     """2 |beta| for one neuron, the trace for W W^T, 2 |beta| for the complex product."""
     b1, b2, b3 = sympy.symbols("beta1:4", real=True)

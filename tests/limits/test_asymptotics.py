@@ -111,20 +111,3 @@ def test_roots_that_meet_or_have_no_limit_are_refused(polynomial):
     P = sympy.sympify(polynomial, {"A": A, "e": e, "b": b})
     with pytest.raises(Undecided):
         expand_largest_root(P, A, ElementarySigns(("b",)), SPAN)
-
-
-@pytest.mark.parametrize(
-    ("coefficient", "zero"),
-    [
-        (sqrt(b**2 + 2 * b * c + c**2) - b - c, True),
-        (log(b**2 * c) - 2 * log(b) - log(c), True),
-        (asinh(Rational(3, 4)) - log(2), True),
-        (sqrt(b**2 + c**2) - b - c, False),
-        (log(b * c) - log(b), False),
-        # Not 0, though 0 to nine digits.
-        (b - b * (1 + Rational(1, 10**9)), False),
-    ],
-    ids=str,
-)
-def test_zero_is_decided_exactly(coefficient, zero):
-    assert ElementarySigns(("b", "c")).is_zero(coefficient) is zero

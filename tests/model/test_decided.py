@@ -270,14 +270,6 @@ def test_eulers_number_is_no_letter():
     assert "Q = beta**2*exp(-2)/2 - E*beta*exp(-1)" in text
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize(
-    "output", ["p**(D + k)", "p**D*p**k", "p**(D - k)", "p**(D + k) - m**(D + k)"]
-)
-def test_an_exponent_may_have_two_names(output):
-    assert derive_once(output).verdict is Verdict.PROVED
-
-
 def test_a_start_that_is_not_critical_is_no_zero_of_what_q_divides_by():
     q = derive_once("w**2 + sqrt(2)*w").potential
     at = {w: sympy.sqrt(2) / 2 for w in q.Q.free_symbols if w.name == "w_0"}

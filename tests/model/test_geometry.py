@@ -38,18 +38,6 @@ def rescaled(p, roots):
     return Parameterization.parse(outputs)
 
 
-def test_the_kernel_is_raised_by_the_rates():
-    p = with_rates(["a*u1", "a*u2"], a=5, u1=2, u2=3)
-    metric = find_metric(find_conserved(find_lie_structure(p)))
-    a, u1, u2 = p.w
-    assert (
-        (5 * u1 * u1 + 2 * a * a, 5 * u1 * u2),
-        (5 * u1 * u2, 5 * u2 * u2 + 3 * a * a),
-    ) == metric.K
-    assert p.covectors[0] == (u1, a, p.field.zero)
-    assert p.fields[0] == (5 * u1, 2 * a, p.field.zero)
-
-
 def test_the_neuron_conserves_the_weighted_difference_and_keeps_its_warp():
     p = with_rates(["a*u1", "a*u2"], a=5, u1=2, u2=2)
     d = derive_once(p)

@@ -3,7 +3,6 @@
 import random
 
 import pytest
-import sympy
 
 import tests.witnesses.perturbed  # noqa: F401 (its witnesses)
 from derive import perturb
@@ -18,20 +17,6 @@ def test_plain_decay_does_more_and_the_metric_that_is_told_does_not(output):
     assert not v.start
     (told,) = v.says("decay metric")
     assert WITNESSES["decay metric"](v, told, random.Random(1)) > 0
-
-
-@pytest.mark.every(4)
-@pytest.mark.parametrize("output", ["p**2 - m**2", "2*p**2 - m**2"])
-@pytest.mark.parametrize("sizes", [(1, 4), (3, 4)])
-def test_unequal_decay_that_normalises_the_fields_shrinks_the_start(output, sizes):
-    w = dict(zip("pm", sizes, strict=True))
-    penalty = " + ".join(f"{x}*{name}**2/2" for name, x in w.items())
-    v = perturb(derive_once(output), "decay", penalty=penalty)
-    kappa = sympy.Symbol("kappa", real=True)
-    factors = {k: sympy.log(x.subs(kappa, 1) / x.subs(kappa, 0)) for k, x in v.start}
-    assert factors == {k: -x for k, x in w.items()}
-    (limit,) = v.says("perturbed limit")
-    assert WITNESSES["perturbed limit"](v, limit, random.Random(1)) > 0
 
 
 def test_a_decay_of_the_dual_coordinate_is_no_rest():

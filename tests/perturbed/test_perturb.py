@@ -77,17 +77,6 @@ def test_decay_may_move_a_law_against_momentum():
     assert against.one_sided == ()
 
 
-def test_the_tied_pair_has_an_effective_scale():
-    kinds = ("decay", "step", "noise", "decay, noise")
-    shown = {by: str(perturb(derive_once(TIED), by).effective) for by in kinds}
-    assert shown.pop("decay, noise") == "{alpha: alpha*exp(-2*S - kappa)}"
-    assert shown == {
-        "decay": "{alpha: alpha*exp(-kappa)}",
-        "step": "{alpha: alpha*sqrt(-4*G**2*eta**2 + 1)}",
-        "noise": "{alpha: alpha*exp(-2*S)}",
-    }
-
-
 @pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("outputs", "by", "verdict"),

@@ -11,14 +11,7 @@ from derive import Parameterization
 from derive.exact.field.function_field import FunctionField
 from derive.model.condition import Condition
 from derive.model.notation import Notation
-from derive.potential.branch import (
-    find_root,
-    keeps_sign,
-    sign_in,
-    stays_away_from_zero,
-    taylor,
-    with_guards,
-)
+from derive.potential.branch import find_root, keeps_sign, sign_in, taylor, with_guards
 from derive.potential.chart import base_chart
 from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.metric import find_metric
@@ -119,30 +112,6 @@ def test_a_root_of_one_weight(output, T, polynomial, branch, explicit):
 
 
 u, v = FunctionField(("u", "v")).gens
-
-
-@pytest.mark.parametrize(
-    ("factor", "law", "start", "kept"),
-    [
-        (u, u**2 - v**2, (2, 1), True),
-        (u, u**2 - v**2, (1, 2), False),
-        (v, u**2 - v**2, (1, 2), True),
-        (u, u**2 - v**2 + 1, (2, 1), True),
-        (u, u**2 - v**2 + 3, (1, 1), False),
-        (u + 1, u**2 + 2 * u - v**2, (1, 1), True),
-        (u, u**2 + 2 * v - v**2 - 1, (3, 1), False),
-        (u, u**2 + 2 * v - 2 * v**2 - 2, (3, 1), False),
-        (u, 2 * v - v**2, (0, 1), False),
-        (u, u**2 - v**4 / (v + 1), (2, 1), False),
-    ],
-)
-def test_a_conserved_quantity_keeps_a_factor_from_zero(factor, law, start, kept):
-    field = u.field
-    at = [field.constant(Fraction(x)) for x in start]
-    p = SimpleNamespace(field=field, p=2, positive=(), at_start=lambda f: f.compose(at, field))
-    conserved = SimpleNamespace(laws=[law], darboux=())
-    metric = SimpleNamespace(parameterization=p, conserved=conserved)
-    assert stays_away_from_zero(metric, factor) is kept
 
 
 @pytest.mark.parametrize(

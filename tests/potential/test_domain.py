@@ -67,32 +67,6 @@ def test_every_start_lies_inside():
         assert all(v > 0 for v in inside) == (abs(x) != abs(y))
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize(
-    ("outputs", "start"),
-    [
-        (NEURON, {"a": "2", "u": "1", "v": "0"}),
-        (SQUARES, {"x": "2", "y": "1"}),
-        (CONVOLUTION, {"a": "2", "b": "1/2", "c": "0", "d": "1"}),
-    ],
-)
-def test_q_lies_above_its_tangents_inside(outputs, start):
-    """Q(b) > Q(a) + <grad Q(a), b - a>, far from the start too."""
-    d = derive_once(outputs, start)
-    walls = [wall.form for wall in domain(d).walls]
-    numeric = d.potential.numeric()
-    rng = np.random.default_rng(5)
-    points = []
-    while len(points) < 30:
-        beta = rng.normal(size=2) * 20
-        if all(float(w.subs(dict(zip(d.beta, beta, strict=True)))) > 0 for w in walls):
-            points.append(beta)
-    for a, b in zip(points[::2], points[1::2], strict=True):
-        assert numeric.bregman(b, a) > 0
-        slope = (numeric.gradient(b) - numeric.gradient(a)) @ (b - a)
-        assert slope > 0
-
-
 BALANCED = "unless `u_0 - v_0 = 0` or `u_0 + v_0 = 0`"
 """From there u = v or u = -v, and u*v keeps its sign."""
 

@@ -2,12 +2,9 @@
 
 import pytest
 import sympy
-from flint import fmpq
 
 from derive import InputError, Parameterization, derive
 from derive.certificate.checking.check import check
-from derive.certificate.checking.signs import Conditions
-from derive.certificate.checking.space import Space
 from derive.exact.named_integrals import Li2
 from derive.potential.piece import written_out
 from tests.certificate.certificates import assert_rejected
@@ -114,52 +111,6 @@ def test_starts_with_roots_and_parameters(text, start, parameters, kernel):
     p = Parameterization.parse([text], start, parameters=parameters)
     (piece,) = derive(p).potential.pieces
     assert sympy.simplify(plain(piece.kernel) - of(kernel)) == 0
-
-
-CALLS = [("e", "exp(x)"), ("l", "log(Abs(x**2 + 1))"), ("s", "sqrt(x**2 + 1)")]
-SIGNS = {
-    "exp(x) - 1": 1,
-    "3*y - 3*y*exp(x)": -1,
-    "exp(x) - 2": 0,
-    "log(Abs(x**2 + 1))": 1,
-    "x + sqrt(x**2 + 1)": 1,
-    "z - sqrt(x**2 + 1)": 0,
-    "y*z - 2*y*sqrt(x**2 + 1) - y*x": 0,
-    "(z**2 + 2)*sqrt(x**2 + 1) - x": 1,
-    "x - sqrt(x**2 + 1)": -1,
-}
-
-
-@pytest.mark.parametrize("text", SIGNS)
-def test_signs_of_exponentials_logarithms_and_roots(text):
-    space = Space(["x", "y", "z"], [], 4)
-    space.start = space.values([fmpq(2), fmpq(3), fmpq(5)])
-    for name, call in CALLS:
-        space.define({"name": name, "of": call})
-    signs = Conditions(space, ["x > 0", "y > 0"])
-    assert signs.sign_anywhere(space.read(text)) == SIGNS[text]
-
-
-@pytest.mark.parametrize(
-    ("text", "needed"),
-    [
-        ("1 - exp(-x**2)", ["x != 0"]),
-        ("log(Abs(x**2 + 1))", ["x != 0"]),
-        ("sqrt(x**2 + 1) - 1", ["x != 0"]),
-        ("sqrt(x**2 + 1) + x", []),
-        ("1 - exp(-y**2)", []),
-        ("x**2 - 2*x + 1 + z**2 + 1", []),
-    ],
-)
-def test_what_has_a_sign_may_still_be_zero(text, needed):
-    space = Space([], ["x", "y", "z"], 5)
-    space.start = space.values([fmpq(2), fmpq(3), fmpq(5)])
-    calls = ("exp(-x**2)", "exp(-y**2)", "log(Abs(x**2 + 1))", "sqrt(x**2 + 1)")
-    for n, call in enumerate(calls):
-        space.define({"name": f"f{n}", "of": call})
-    signs, f = Conditions(space, ["y > 0"]), space.read(text)
-    assert signs.missing([f], ()) == needed
-    assert signs.keeps_sign(f.top) == (not needed)
 
 
 def test_a_domain_without_the_zero_of_its_kernel_is_refused():

@@ -399,28 +399,6 @@ def test_a_sign_that_is_open_is_why_an_integral_is_left():
     assert closed.potential.kind != "quadrature"
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize(
-    ("F", "constant"),
-    [
-        (["c*sqrt(a**2 + b**2)"], "(-a_0**2 - b_0**2 + c_0**2)**2"),
-        (
-            ["c + c*sqrt(a**2 + b**2)"],
-            "(c_0 - sqrt(a_0**2 + b_0**2) - 1)**2*(c_0 + sqrt(a_0**2 + b_0**2) + 1)**2",
-        ),
-        (["sqrt(a**2 + b**2) + a"], "a_0 - sqrt(a_0**2 + b_0**2)"),
-        (["a/sqrt(a**2 + b**2)"], None),
-        (["c/sqrt(a**2 + b**2)"], None),
-        (["sqrt(a**2 + b**2)", "a"], None),
-        (["sqrt(a**2 + b**2)", "a**2"], None),
-    ],
-)
-def test_norms_have_closed_forms(F, constant):
-    (piece,) = derive_once(F).potential.pieces
-    assert piece.kind == "explicit"
-    assert [str(value) for _, value in piece.constants] == ([constant] if constant else [])
-
-
 def test_a_norm_times_a_weight_of_it_moves_by_cosh_and_sinh():
     """|(a, b)| is not 0 on the way, as d log |(a, b)|/dmu is bounded: F does not end there."""
     d = derive_once("a*sqrt(a**2 + b**2)")

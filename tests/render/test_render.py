@@ -104,20 +104,6 @@ def test_wrap_keeps_every_word_and_the_indent():
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
-    ("output", "said"),
-    [
-        ("sqrt(w)", "homogeneous of degree 1/2"),
-        ("p**D - m**D", "homogeneous of degree D"),
-        ("x/y", "homogeneous of degree 0"),
-        ("x + 1", "not homogeneous"),
-    ],
-)
-def test_degree_of_homogeneity_is_any_number_or_constant(output, said):
-    assert f", {said}, J of" in derive_once(output).to_text()
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize(
     ("outputs", "losses", "decay"),
     [
         (("a*u1", "a*u2"), True, True),

@@ -100,19 +100,6 @@ def test_an_affine_output_is_left_out_and_the_rest_goes_on():
     assert "(1 - a*u1 - a*u2) - (1 - beta1 - beta2) = 0" in report.theorem
 
 
-def test_the_number_of_an_output_stays_its_own():
-    p = Parameterization.parse(["w", "3 - 2*w", "a*b"], {"w": "1", "a": "2", "b": "1"})
-    start = {"w": 1, "a": 2, "b": 1}
-    d = derive_once(p)
-    assert [str(b) for b in d.beta] == ["beta1", "beta3"]
-    assert [str(image) for _, image in d.blocks[0].notation.affine] == ["3 - 2*beta1"]
-    assert crosscheck(d, digits=15).passed
-    # X beta = y with all outputs is that of those kept: 2 beta2 = 6 - 4 beta1.
-    whole = flow(p, [[1, 2, 3]], [4], start, digits=12).limit
-    kept = flow(d.parameterization, [[-3, 3]], [-2], start, digits=12).limit
-    assert max(abs(whole[i] - kept[k]) for k, i in enumerate((0, 2))) < 1e-10
-
-
 def test_one_output_keeps_its_number_where_the_other_is_affine():
     d = derive_once(["w**2", "1 - w**2"], {"w": "1"})
     assert str(d.potential.Q) == "beta1*log(beta1)/4 - beta1/4"

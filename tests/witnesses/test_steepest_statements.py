@@ -169,14 +169,6 @@ def test_refusals(outputs, start, norm, words):
         Parameterization.parse(outputs, start, steepest=norm)
 
 
-@pytest.mark.parametrize(("model", "norm"), [(MODELS[1], "oo"), (MODELS[0], "oo")])
-def test_where_a_weight_reaches_zero_the_domain_ends(model, norm):
-    """K of p^2 - m^2 is constant until m is 0, at |beta| = 4 alpha^2."""
-    (piece,) = of(*model, norm).potential.pieces
-    ends = {"p**2 - m**2": "`-4*alpha**2 < beta < 4*alpha**2`", "u*v": "`beta > 0`"}
-    assert piece.domain.where == ends[model[0][0]]
-
-
 @pytest.mark.parametrize(
     ("outputs", "given", "slope"),
     [

@@ -14,7 +14,7 @@ from derive.cli.forms import FORMS
 from derive.cli.regularizer import Regularizer
 from derive.cli.running import UNDECIDED, Enter
 from numerics.confirm.crosscheck import crosscheck
-from numerics.evaluate.lowering import high_precision, lower, side_by_side
+from numerics.evaluate.lowering import side_by_side
 from numerics.interpolants.interpolant import polished_interpolant
 from tests.published import derive_once
 
@@ -141,31 +141,6 @@ def test_the_command_fails_where_the_witnesses_disagree(monkeypatch):
             check = json.loads(answer.result)["check"]
             assert check["passed"] is False
             assert check["agreement"]["interpolation"] < 5
-
-
-PAIR = derived("p**2-m**2", **TIED).potential
-
-
-@pytest.mark.parametrize("digits", [15, 200])
-def test_interpolants_have_the_digits_asked(digits):
-    """beta = 2 alpha^2 sinh(4 X^T nu) for one row, whose nu a root finder gives."""
-    alpha, row, y = Fraction(1, 10), [Fraction(1), Fraction(-2), Fraction(1, 3)], Fraction(5, 7)
-    q = side_by_side([lower(PAIR, {"alpha": alpha})] * 3)
-    precise = high_precision(PAIR, {"alpha": alpha}, digits + 10)
-    with mpmath.workdps(digits + 10):
-        found = polished_interpolant(
-            q, lambda beta: [precise.gradient([b])[0] for b in beta], [row], [y], digits
-        )
-
-        def beta(nu):
-            return [2 * mpmath.mpf(alpha.numerator) ** 2 / 100 * mpmath.sinh(4 * x * nu)
-                    for x in rows]  # fmt: skip
-
-        rows = [mpmath.mpf(x.numerator) / x.denominator for x in row]
-        goal = mpmath.mpf(5) / 7
-        nu = mpmath.findroot(lambda t: mpmath.fdot(rows, beta(t)) - goal, found.multiplier[0])
-        gap = max(abs(a - b) for a, b in zip(found.value, beta(nu), strict=True))
-        assert gap < mpmath.mpf(10) ** -digits
 
 
 def test_rows_may_depend_on_each_other():

@@ -18,20 +18,13 @@ from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
-from numerics.integrator.builder import Tape, compile_forward
+from numerics.integrator.builder import compile_forward
 from numerics.integrator.jets import Series
 from numerics.integrator.taylor import Stepper, Taylor, _log_steps, integrate
 
 ROOT = Path(__file__).parents[3]
 W, V = Name("w"), Name("v")
 ONE = Fraction(1)
-
-
-def pendulum() -> Tape:
-    """``w' = v, v' = -sin w - w v / 5``."""
-    drag = Operation("/", Operation("*", W, V), Number(Fraction(-5)))
-    force = Operation("+", Operation("*", Number(-ONE), Call("sin", W)), drag)
-    return compile_forward([V, force], ["w", "v"])
 
 
 def solve(tree: Tree, start: Fraction, time: Fraction, digits: int = 40) -> Any:
@@ -57,24 +50,6 @@ def error(a: Any, b: Any) -> Any:
 def test_closed_forms(tree: Tree, start: Fraction, exact: Any) -> None:
     with mpmath.workdps(60):
         assert error(solve(tree, start, ONE), exact()) < mpmath.mpf(10) ** -42
-
-
-def test_a_chain_of_polynomials_from_zero_is_exact() -> None:
-    tape = compile_forward([Number(ONE), Power(W, Fraction(3)), V], ["w", "v", "u"])
-    end = integrate(tape, [Fraction(0)] * 3, 30, time=Fraction(2))
-    assert [error(x, y) < 1e-40 for x, y in zip(end.state, (2, 4, 1.6), strict=True)][:2] == [
-        True
-    ] * 2
-    assert error(end.state[2] * 5, 8) < 1e-38
-
-
-def test_against_odefun_of_mpmath() -> None:
-    end = integrate(pendulum(), [ONE, Fraction(1, 2)], 30, time=ONE)
-    with mpmath.workdps(40):
-        solution = mpmath.odefun(
-            lambda _, y: [y[1], -mpmath.sin(y[0]) - y[0] * y[1] / 5], 0, [1, mpmath.mpf(1) / 2]
-        )
-        assert max(error(a, b) for a, b in zip(end.state, solution(1), strict=True)) < 1e-30
 
 
 PROGRAM = """
@@ -164,7 +139,6 @@ def test_an_end_just_after_a_step_is_met() -> None:
     assert error(run.state[0], before) < 1e-30
 
 
-TIMES = st.fractions(Fraction(1, 10**4), 3, max_denominator=10**4)
 GIVEN = settings(max_examples=15, deadline=None)
 
 
@@ -216,24 +190,6 @@ SOLVED: dict[str, tuple[dict[str, Tree], list[Any], Any]] = {
         products,
     ),
 }
-
-
-@pytest.mark.every(3)
-@pytest.mark.parametrize("name", SOLVED)
-@GIVEN
-@given(
-    time=TIMES,
-    start=st.fractions(Fraction(1, 100), 2, max_denominator=100),
-    digits=st.integers(5, 70),
-)
-def test_solved_equations(name: str, time: Fraction, start: Fraction, digits: int) -> None:
-    trees, rest, solution = SOLVED[name]
-    end = integrate(
-        compile_forward(list(trees.values()), list(trees)), [start, *rest], digits, time=time
-    )
-    with mpmath.workdps(digits + 20):
-        for found, exact in zip(end.state, solution(start, number(time)), strict=True):
-            assert abs(found - exact) <= mpmath.mpf(10) ** -digits * max(1, abs(exact))
 
 
 @GIVEN
