@@ -39,6 +39,7 @@ MODELS = {
     "cubic": (["w + w**3"], {}),
     "two rates": (["w", "p**2 - m**2"], {}),
     "bounded": (["tanh(w)"], {}),
+    "exponential growth": (["asinh(w)"], {}),
 }
 
 
@@ -70,6 +71,7 @@ def found(name):
         ("cubic", "REFUTED", None, "None"),
         ("two rates", "PROVED", None, "None"),
         ("bounded", "PROVED", None, "None"),
+        ("exponential growth", "PROVED", "linf", "None"),
     ],
 )
 def test_what_is_decided(name, coercive, norm, cost):
@@ -78,10 +80,8 @@ def test_what_is_decided(name, coercive, norm, cost):
     assert m.coercive.verdict.value == coercive
     assert (m.norm, m.horizon is None) == (norm, norm is None)
     assert str(m.cost) == cost
-    if norm is not None:
-        assert m.agreement.verdict is Verdict.PROVED
-    else:
-        assert m.agreement is None
+    assert (m.agreement is None) == (norm in (None, "linf"))
+    assert m.agreement is None or m.agreement.verdict is Verdict.PROVED
 
 
 def test_a_horizon_that_is_not_that_of_the_cost_is_told():

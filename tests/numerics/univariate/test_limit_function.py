@@ -143,3 +143,10 @@ def test_distances_are_those_on_a_fine_grid():
 def test_data_that_have_no_function_are_refused(x, y, why):
     with pytest.raises(InputError, match=why):
         limit_function(x, y)
+
+
+def test_symmetric_data_have_duals_that_are_constant_on_cells():
+    odd = limit_function(["-1/2", "1/2"], [1, -1], "x**4", scaled=True)
+    assert (odd.bits, sum(odd.multipliers).contains(0)) == (128, True)
+    even = limit_function(["-1/2", "1/2"], [1, 1], "(x - 1)**4 + x**2", "abs", scaled=True)
+    assert (even.multipliers[0] - even.multipliers[1]).contains(0)
