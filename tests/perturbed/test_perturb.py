@@ -414,3 +414,15 @@ def test_without_a_q_no_drift_is_closed(by):
     v = perturb(derive_once(["a*u1 + b", "a*u2"]), by)
     assert v.verdict is Verdict.REFUTED
     assert v.closed.reason.startswith("there is no Q: ")
+
+
+@pytest.mark.parametrize("name", ["tied pair", "neuron with a rate"])
+def test_what_several_add_is_the_sum(name):
+    alone = {by: found(name, by) for by in ("decay", "momentum", "noise")}
+    k, lam = sympy.symbols("k lam", real=True)
+    for sizes in ({"decay": k, "noise": 1}, {"decay": k, "momentum": lam}):
+        v = found(name, ", ".join(x for x in ("decay", "momentum", "noise") if x in sizes))
+        for i, change in enumerate((*v.laws, *v.dual)):
+            terms = (size * (*alone[x].laws, *alone[x].dual)[i] for x, size in sizes.items())
+            assert sympy.expand(change - sum(terms)) == 0
+    assert found(name, "momentum, noise").laws == tuple(lam * x for x in alone["momentum"].laws)
