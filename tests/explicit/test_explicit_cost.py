@@ -111,40 +111,6 @@ def layers(n, depth):
     return [" + ".join(terms) for terms in outputs]
 
 
-CONVOLUTIONS = {
-    2: 2 * sympy.Max(b1, -b1, b2, -b2),
-    3: sympy.Rational(2, 3) * sympy.Abs(b1 + b2 + b3)
-    + sympy.Rational(4, 3) * sympy.sqrt((b1 + b2 + b3) ** 2 - 3 * (b1 * b2 + b1 * b3 + b2 * b3)),
-    4: None,
-    5: None,
-    6: None,
-    7: None,
-}
-
-
-@pytest.mark.every(6)
-@pytest.mark.parametrize("n", CONVOLUTIONS)
-def test_convolutions_sum_the_discrete_fourier_transform(n):
-    outputs = convolution(n)
-    cost = cost_of(outputs)
-    assert cost.verdict is Verdict.PROVED
-    agrees_with_scipy(outputs, cost)
-    rng = Random(n)
-    for _ in range(3):
-        x = [rng.randrange(-9, 10) for _ in range(n)]
-        # L = 2: |DFT|_1, with the factor 2/sqrt(n) of an orthonormal transform.
-        lines = [
-            sum(v * sympy.exp(-2 * sympy.pi * sympy.I * j * k / n) for k, v in enumerate(x))
-            for j in range(n)
-        ]
-        total = sum(abs(complex(sympy.N(line))) for line in lines)
-        found = cost.closed_forms[0].subs(dict(zip(cost.variables, x, strict=True)))
-        assert float(found) == pytest.approx(2 * total / n)
-        if CONVOLUTIONS[n] is not None:
-            known = dict(zip((b1, b2, b3, b4), x, strict=False))
-            assert float(CONVOLUTIONS[n].subs(known)) == pytest.approx(float(found))
-
-
 @pytest.mark.parametrize(("n", "depth"), [(2, 3), (3, 3)])
 def test_deep_convolutions_sum_powers_of_the_discrete_fourier_transform(n, depth):
     outputs = layers(n, depth)

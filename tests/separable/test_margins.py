@@ -93,6 +93,10 @@ def test_a_horizon_that_is_not_that_of_the_cost_is_told():
     assert agreement(tied.far, other).verdict is Verdict.REFUTED
 
 
+def test_a_slope_that_grows_exponentially_has_the_largest_coordinate():
+    assert str(found("exponential growth").horizon) == "Abs(beta)"
+
+
 def test_large_starts_are_a_linear_model_first():
     scaled = found("tied pair").scaled
     assert (scaled.time, scaled.displacement, str(scaled.kernel[0])) == (2, 1, "8*alpha**2")

@@ -38,17 +38,6 @@ def test_the_logistic_loss_of_one_weight(label):
         assert not close(w, mpmath.log1p(end.time), 20)
 
 
-def test_the_losses_differ():
-    ends = [
-        flow(ONE, [[1]], [1], {"w": 0}, digits=20, loss=loss, time=1).limit[0]
-        for loss in ("squared", "logistic", "exponential")
-    ]
-    with mpmath.workdps(40):
-        assert close(ends[0], 1 - mpmath.exp(-1), 20)
-        assert close(ends[1], mpmath.findroot(lambda w: w + mpmath.exp(w) - 2, 0.4), 20)
-        assert close(ends[2], mpmath.log(2), 20)
-
-
 def test_labels_that_nothing_separates_have_no_end():
     with pytest.raises(NumericalError, match="no beta that separates the labels") as caught:
         flow(ONE, [[1], [1]], [1, -1], {"w": 1}, digits=10, loss="logistic", max_steps=400)

@@ -31,24 +31,6 @@ def drawn(width, potential="x**2", activation="relu"):
     return h, random_net(width, problem.density, problem.activation, np.random.default_rng(3))
 
 
-@pytest.mark.parametrize(
-    "potential", ["x**2", pytest.param("x**4/100 + x**2", marks=pytest.mark.slow)]
-)
-def test_steps_follow_mirror_descent_with_small_steps(potential):
-    _, net = drawn(40, potential)
-    law, x, y = Law(read_potential(potential)), np.array(X), np.array(Y)
-    end = train(net, X, Y, MirrorFlow(law, 40.0))
-    assert end.residual < 1e-9
-    dual, now = np.zeros(121), net
-    for _ in range(3000):
-        dual -= 0.5 * now.jacobian(x).T @ (now(x) - y)
-        now = net.moved(law.on_arrays(dual) / 40)
-    t = np.linspace(-1, 1, 50)
-    assert np.abs(now(x) - y).max() < 1e-3
-    assert np.abs(now(t) - end.net(t)).max() < 4e-3
-    assert np.abs(net(t) - end.net(t)).max() > 0.1
-
-
 def test_kinks_that_stay_at_data_are_held_there():
     # Of ten units some kinks meet a point, from both sides: steps that switch sides never end.
     h, net = drawn(10)
