@@ -239,3 +239,11 @@ def test_balanced_layers_keep_their_signs_by_their_laws():
     start = dict.fromkeys("abcu", "alpha")
     d = derive_once("a*b*c*u", start, vectors=["u"])
     assert texts(*d.potential.pieces) == ("alpha > 0",)
+
+
+@pytest.mark.parametrize("start", [{"a": -1}, {"a": "-3/2", "u": "1/4"}])
+def test_a_negative_coefficient(start):
+    d = derived("a", start)
+    assert d.direction.sign == -1
+    assert d.potential.turning.slope == -1
+    assert d.warping.g == -sympy.Symbol("a", real=True)

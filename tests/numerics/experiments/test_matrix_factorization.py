@@ -224,3 +224,20 @@ def test_the_published_experiment():
     assert errors[-1].min() > 1
     least = found.least_nuclear.nuclear_norm
     assert all(abs(d.nuclear_norm / least - 1) < 2e-3 for d in found.grid[: len(PUBLISHED.steps)])
+
+
+def test_smaller_steps_come_to_the_flow():
+    """In proportion to the step; the flow is told where its iterations are over, too."""
+    data = draw(SMALL, 32)
+    flow, residual, _, status = follow(data, 0.1, 1e-6, 10_000)
+    assert (residual < 1e-6, status) == (True, "fits")
+    far, near = (
+        np.linalg.norm(descend(data, 0.1, step, 1e-6, 10**6)[0] - flow) for step in (0.04, 0.01)
+    )
+    assert 3 < far / near < 5
+    assert follow(data, 0.1, 1e-6, 5)[2:] == (5, "iteration limit")
+    text = matrix_factorization(
+        replace(SMALL, scales=(0.1,), steps=(0.1, 0.0), sizes=()), Stages()
+    ).to_text()
+    assert "the flow" in text
+    assert "Seen with the flow" in text
