@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from derive.exact.balls import branch_from_above, real_roots
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField
-from derive.exact.linear.families import LogFunction, darboux_factors, eigenvectors, linear_part
-from derive.exact.linear.implicitization import Coordinates, express, find_relation, holds
+from derive.exact.linear.families import darboux_factors, eigenvectors, linear_part
+from derive.exact.linear.implicitization import Coordinates, find_relation, holds
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
@@ -30,19 +30,6 @@ def test_coordinates_are_equal_by_content():
     assert one != other
     assert one != Coordinates.of([("b", u * v)])
     assert one != (u * v,)
-
-
-def test_tied_pair_relation():
-    """K^2 = 16 beta^2 + 64 (p m)^2 for beta = p^2 - m^2."""
-    coordinates = Coordinates.of([("beta", u**2 - v**2), ("c", u * v)])
-    relation = find_relation(4 * (u**2 + v**2), coordinates)
-    assert relation.degree == 2
-    beta, c = coordinates.field.gens
-    ratio = -relation.coefficients[0] / relation.coefficients[2]
-    assert relation.coefficients[1].is_zero()
-    assert ratio == 16 * beta**2 + 64 * c**2
-    assert find_relation(4 * (u**2 + v**2), coordinates, highest=4) == relation
-    assert find_relation(4 * (u**2 + v**2), coordinates, highest=3) is None
 
 
 def test_tampered_relation_is_rejected():
@@ -76,17 +63,6 @@ def test_a_sine_is_tied_to_its_cosine(texts):
     assert relation.degree == (1 if texts[0] == "cos(2*w)" else 2)
 
 
-def test_express_rationally():
-    coordinates = Coordinates.of([("s", u + v), ("t", u * v)])
-    s, t = coordinates.field.gens
-    assert express(u**2 + v**2, coordinates) == s**2 - 2 * t
-    assert express((u**2 + v**2) / (u * v), coordinates) == (s**2 - 2 * t) / t
-    assert express(u - v, coordinates) is None
-    assert express(FIELD.zero, coordinates).is_zero()
-    alone = Coordinates.of([("a", 2 * u)])
-    assert express(u, alone) == alone.field.gens[0] / 2
-
-
 def test_eigenvectors_that_matrices_share():
     swap, double = fmpq_mat([[0, 1, 0], [1, 0, 0], [0, 0, 5]]), fmpq_mat(3, 3)
     for k in range(3):
@@ -117,21 +93,6 @@ def test_darboux_factors_keep_their_sign():
     assert u + v in factors
     assert u - v in factors
     assert u not in factors
-
-
-def test_log_function_derivative():
-    X = (u, -v, FIELD.zero)
-    f = LogFunction(w, ((u * v, u), (FIELD.one, u * v)))
-    assert f.along(X) == u * v
-    with pytest.raises(ValueError, match="not conserved"):
-        LogFunction(w, ((u, v),)).along(X)
-    assert (f + f.scaled(FIELD.constant(-1))).is_zero()
-    other = LogFunction(u, ((FIELD.constant(3), u), (FIELD.one, v)))
-    total = f + other
-    assert total == LogFunction(w + u, ((u * v + 3, u), (FIELD.one, u * v), (FIELD.one, v)))
-    assert total.along(X) == f.along(X) + other.along(X) == u * v + u + 2
-    assert not total.is_zero()
-    assert not LogFunction(FIELD.zero, other.logs).is_zero()
 
 
 forms = st.lists(st.integers(-4, 4), min_size=6, max_size=6)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import sympy
-from sympy import Rational, exp, sqrt
+from sympy import exp, sqrt
 
 from derive import Parameterization, regimes, scale_start
 from derive.limits.fixed_beta import ClosedGradient
@@ -41,23 +41,6 @@ def test_limits_in_every_dimension(text, start, names):
     assert len(confirmed) == 2
     assert all(c.passed for c in confirmed), [c.report() for c in confirmed]
     assert "in every dimension" in r.to_text()
-
-
-def test_limits_in_every_dimension_are_those_of_three():
-    """Q in R^3 with the same start in another direction, at a point drawn once."""
-    r = limits_of(Parameterization.parse(["a*u"], {"a": "2*alpha", "u": "3*alpha"}, vectors=["u"]))
-    start = {"a": "2*alpha", "u1": "alpha", "u2": "2*alpha", "u3": "-2*alpha"}
-    space = Parameterization.parse(["a*u1", "a*u2", "a*u3"], start, ["alpha"])
-    explicit = regimes(derive_once(space), "alpha")
-    beta = sympy.Matrix([Rational(3, 2), Rational(-1, 5), Rational(4, 7)])
-    unit = sympy.Matrix([1, 2, -2]) / 3
-    along = beta.dot(unit)
-    length = sqrt(beta.dot(beta) - along**2)
-    for plane, space in zip(r.limits, explicit.limits, strict=True):
-        here = dict(zip(plane.coordinates, (along, length), strict=True))
-        there = dict(zip(space.coordinates, beta, strict=True))
-        ours, theirs = plane.potential.Q * plane.unit, space.potential.Q * space.unit
-        assert sympy.simplify(ours.subs(here) - theirs.subs(there)) == 0
 
 
 def test_a_bound_is_said_where_no_logarithm_can_stand_before_it():

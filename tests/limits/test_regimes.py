@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import sympy
-from sympy import Abs, Rational, sqrt
+from sympy import Abs, Rational
 
 from derive import InputError, Parameterization, Verdict, regimes, scale_start
 from derive.limits.limit import read_point, with_scale
@@ -163,21 +163,6 @@ def test_two_constants_that_both_matter_are_not_called_one():
     assert r.deciding is None
 
 
-def test_a_neuron_whose_outer_layer_vanishes_has_no_quadratic_limit():
-    # s -> -1 at fixed scale: Q/N -> |beta_0| |beta| - <beta_0, beta>, not a Mahalanobis distance.
-    r = found(["a*u1", "a*u2"], {"a": "c", "u1": "3/c", "u2": "4/c"}, "c", (), (0, "oo"))
-    vanishing, dominant = r.limits
-    assert vanishing.regime == "intermediate"
-    assert vanishing.potential is not None
-    b1, b2 = r.derivation.beta
-    assert sympy.simplify(vanishing.potential.Q - 5 * sqrt(b1**2 + b2**2) + 3 * b1 + 4 * b2) == 0
-    # s -> 1: |beta - beta_0|.
-    assert dominant.regime == "kernel"
-    assert dominant.potential is not None
-    assert sympy.expand(2 * dominant.potential.Q - b1**2 - b2**2 + 6 * b1 + 8 * b2) == 0
-    assert all(c.passed for c in confirm_limits(r))
-
-
 def test_the_limit_of_depth_is_parametric():
     r = found(["p**D - m**D"], {"p": "1", "m": "1"}, "D", (), ("oo",))
     (limit,) = r.limits
@@ -186,12 +171,6 @@ def test_the_limit_of_depth_is_parametric():
     assert limit.potential.gradient == (z,)
     (c,) = confirm_limits(r)
     assert c.passed, c.report()
-
-
-def test_homogeneity_and_the_time_of_the_flow():
-    r = found(["p**3 - m**3"], TIED)
-    assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
-    assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
 
 
 @pytest.mark.parametrize(

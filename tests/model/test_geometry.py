@@ -14,7 +14,6 @@ from derive.language import Number, to_text
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.weights import hessian
 from derive.weights.conserved import along, find_conserved, find_lie_structure
-from derive.weights.dual import find_dual
 from derive.weights.hessian import decide_hessian, decide_warp
 from derive.weights.metric import find_metric
 from tests.published import derive_once
@@ -36,25 +35,6 @@ def rescaled(p, roots):
     for name, root in zip(p.weights, roots, strict=True):
         outputs = [text.replace(name, f"({root}*{name})") for text in outputs]
     return Parameterization.parse(outputs)
-
-
-def test_the_neuron_conserves_the_weighted_difference_and_keeps_its_warp():
-    p = with_rates(["a*u1", "a*u2"], a=5, u1=2, u2=2)
-    d = derive_once(p)
-    assert d.verdict is Verdict.PROVED
-    (block,) = d.blocks
-    a, u1, u2 = p.w
-    expected = p.field.constant(Fraction(1, 5)) * a * a - (u1 * u1 + u2 * u2) / 2
-    (law,) = block.conserved.laws
-    assert (law / expected).is_constant()
-    assert block.hessian.verdict is Verdict.REFUTED
-    assert block.warping.verdict is Verdict.PROVED
-    assert block.warping.H is not None
-    assert all(along(x, a) / a == h for x, h in zip(p.fields, block.warping.H, strict=True))
-    dual = find_dual(block.warping)
-    assert dual.g == a
-    # y = u/eta_u: <dy_i, dF_j> = eta_u a/eta_u.
-    assert [y.rational for y in dual.y] == [u1 / 2, u2 / 2]
 
 
 def test_rates_may_take_the_warp_away():

@@ -13,10 +13,9 @@ from derive.errors import InputError
 from derive.model.condition import Sign
 from derive.potential import leaf_curve
 from derive.potential.accept import ZeroTest
-from derive.potential.piece import KINDS, Curve, Piece, Root
+from derive.potential.piece import KINDS, Piece
 from derive.potential.shortest import METRIC, Form, count_terms, shortest
 from derive.verdict import Verdict
-from numerics import crosscheck
 from tests.conditions import texts
 from tests.published import certified_once, derive_once
 
@@ -272,29 +271,6 @@ def test_a_form_of_each_kind_can_be_kept(output):
     assert (piece.kernel is None) is (piece.time_curve is not None)
 
 
-@pytest.mark.parametrize("outputs", [("w**3",), ("p**3 - m**3",), ("w + w**5",), ("u1/a", "u2/a")])
-def test_a_rewriting_reaches_every_expression(outputs):
-    """Start symbols are renamed everywhere, and back; names and proofs stay."""
-    piece = of(*outputs)
-    numbers = {f"{w}_0": sympy.Symbol(f"moved_{w}", real=True) for w in ("w", "p", "m", "a", "u1")}
-
-    def there(e):
-        return e.xreplace({s: numbers[s.name] for s in e.free_symbols if s.name in numbers})
-
-    def remaining(x):
-        if isinstance(x, sympy.Basic):
-            return {s.name for s in x.free_symbols} & set(numbers)
-        if isinstance(x, Root | Curve):
-            return remaining(tuple(vars(x).values()))
-        return set().union(*map(remaining, x)) if isinstance(x, tuple) else set()
-
-    assert remaining(tuple(vars(piece).values()))
-    moved = piece.mapped(there)
-    assert type(moved) is type(piece)
-    assert not remaining(tuple(vars(moved).values()))
-    assert (moved.betas, moved.evidence) == (piece.betas, piece.evidence)
-
-
 SHARES = [
     ("w", "sqrt(delta)*sqrt(beta1**2 + beta2**2 + (1 - beta1 - beta2)**2)"),
     ("w**2", "delta*(beta1*log(beta1) + beta2*log(beta2) + last*log(last))/4"),
@@ -347,24 +323,6 @@ def test_a_sign_that_is_open_is_why_an_integral_is_left():
     assert of("a**2*b").integrand.left == "sign"
     closed = derive_once("a**2*b", start={"a": "1", "b": "2"})
     assert closed.potential.kind != "quadrature"
-
-
-def test_a_norm_times_a_weight_of_it_moves_by_cosh_and_sinh():
-    """|(a, b)| is not 0 on the way, as d log |(a, b)|/dmu is bounded: F does not end there."""
-    d = derive_once("a*sqrt(a**2 + b**2)")
-    (piece,) = d.potential.pieces
-    curve = piece.time_curve
-    assert curve.interval == (-sympy.oo, sympy.oo)
-    assert not piece.domain.walls
-    z, a, b = curve.parameter, *sympy.symbols("a_0 b_0", real=True)
-    r = sympy.sqrt(a**2 + b**2)
-    weights = dict(curve.weights)
-    expected = a * sympy.cosh(2 * z) + (a**2 + r**2) * sympy.sinh(2 * z) / (2 * r)
-    assert sympy.simplify((weights["a"] - expected).rewrite(sympy.exp)) == 0
-    assert sympy.simplify(weights["b"] - b * sympy.cosh(z) - a * b * sympy.sinh(z) / r) == 0
-    assert crosscheck(d, digits=20).passed
-    assert "cosh(2*z)" in str(curve.beta)
-    assert not curve.beta.has(sympy.exp)
 
 
 def test_a_norm_that_the_flow_reaches_zero_of_ends_f():

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import mpmath
 import pytest
 import sympy
 
@@ -81,35 +80,6 @@ def test_a_wrong_exponential_is_not_accepted():
     assert is_dual(p, dual.y, dual.g)
     assert not is_dual(p, dual.y, dual.g * c)
     assert not is_dual(p, [yi.scaled(c) for yi in dual.y], dual.g)
-
-
-def gradient(d, at):
-    assert d.potential.gradient is not None
-    return [
-        g.subs({s: sympy.Rational(at[s.name]) for s in g.free_symbols}).evalf(40)
-        for g in d.potential.gradient
-    ]
-
-
-def test_components_give_the_form_of_the_vector_model():
-    """dQ/dbeta_i = |v_0|^2 (exp(s^2/(2 |v_0|^2)) beta_i/s - ...), as for a vector v."""
-    d = derive_once(NORMALIZED)
-    at = {"c_0": "3/2", "v1_0": "3/5", "v2_0": "1", "beta1": "7/5", "beta2": "-1/3"}
-    radial = derive_once("c*v/norm(v)", vectors=["v"])
-    assert d.verdict is radial.verdict is Verdict.PROVED
-    (piece,) = d.potential.pieces
-    assert piece.value.has(sympy.erfi)
-    assert not any(g.has(sympy.Integral) for g in piece.gradient)
-    with mpmath.workdps(40):
-        v = [mpmath.mpf(3) / 5, mpmath.mpf(1)]
-        square = v[0] ** 2 + v[1] ** 2
-        beta = [mpmath.mpf(7) / 5, -mpmath.mpf(1) / 3]
-        s = mpmath.hypot(*beta)
-        c = mpmath.mpf(3) / 2
-        for found, b, u in zip(gradient(d, at), beta, v, strict=True):
-            q, q0 = (mpmath.exp(x**2 / (2 * square)) for x in (s, c))
-            expected = square * (q * b / s - q0 * u / mpmath.sqrt(square))
-            assert abs(mpmath.mpf(str(found)) / expected - 1) < mpmath.mpf(10) ** -30
 
 
 def test_an_elliptic_norm_has_no_warp():

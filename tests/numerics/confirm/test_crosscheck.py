@@ -8,7 +8,6 @@ import pytest
 
 from derive import InputError, NumericalError
 from numerics.confirm.crosscheck import crosscheck
-from numerics.confirm.regression_problem import draw_matrix
 from tests.published import derive_once
 
 pytestmark = pytest.mark.every(3)
@@ -129,15 +128,6 @@ def test_refusals():
         tampered(derived(*LEFT), lambda piece: replace(piece, lift=None))
     with pytest.raises(NumericalError, match="gradient flow"):
         crosscheck(derived("w**2"), [[1, 1]], [-1], {"w_0": 1}, digits=10)
-
-
-@pytest.mark.parametrize("columns", [2, 3, 4])
-def test_drawn_matrices_are_well_conditioned(columns):
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        X = np.array(draw_matrix(columns, rng), dtype=float)
-        assert X.shape == (columns - 1, columns)
-        assert np.linalg.cond(X) <= 5
 
 
 def test_a_start_that_interpolates_has_nothing_to_satisfy():

@@ -49,13 +49,6 @@ def test_a_wrong_warp_or_a_wrong_potential_is_seen():
     assert mirror_path(wrong, **data(2), start=NEURON[1]).agreement < 8
 
 
-def test_the_report_shows_both_times():
-    lines = mirror_path(derive_once(NEURON[0]), **data(2), start=NEURON[1]).report().splitlines()
-    assert lines[0].split() == ["t", "tau", "g", "beta;", "s"]
-    assert any("grad Q = X^T s to 3" in line for line in lines)
-    assert lines[-1].startswith("proved: g is bounded where beta is")
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
