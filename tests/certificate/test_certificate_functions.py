@@ -60,25 +60,6 @@ def test_a_changed_warp_is_rejected(name):
         assert_refused(changed)
 
 
-@pytest.mark.every(3)
-@pytest.mark.parametrize("name", ["root", "weight normalization", "no warp"])
-def test_a_condition_that_holds_refutes_nothing(name):
-    record = record_of(name)
-    for section in ("hessian", "warping"):
-        if "identity" in (record["certificate"][section] or {}):
-            for a, of in ((1, 1), (1, 2), (2, 1)):
-                path = ("certificate", section, "identity")
-                assert_refused(replaced(record, path, [[a, a], [of]]))
-
-
-def test_a_claimed_yes_is_rejected_for_a_no():
-    record = record_of("no warp")
-    record["verdict"] = record["potential"]["verdict"] = record["warping"]["verdict"] = "PROVED"
-    assert_refused(record)
-    record["certificate"]["warping"] = {}
-    assert_refused(record)
-
-
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "start"),

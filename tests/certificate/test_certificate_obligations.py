@@ -7,7 +7,6 @@ of a u reaches, with both of its outputs, at a finite time.
 import copy
 import functools
 import json
-import math
 
 import pytest
 
@@ -105,21 +104,6 @@ def test_a_condition_on_weights_is_one_all_along_the_flow():
         x for x in check(written("root", "a_0 > 0", "a > 0")).theorem if x.startswith("assumed")
     )
     assert "a > 0 along the flow" in line
-
-
-def test_the_flow_goes_where_the_record_does_not_hold():
-    """From (1, 2, 1) with X = (1, 0.2), y = -3 it crosses a = 0: grad Q is not in the row space."""
-    a, u1, u2, step = 1.0, 2.0, 1.0, 1e-3
-    for _ in range(20_000):
-        r = step * (a * (u1 + u2 / 5) + 3)
-        a, u1, u2 = a - r * (u1 + u2 / 5), u1 - r * a, u2 - r * a / 5
-    beta1, beta2, delta = a * u1, a * u2, 1 - 2**2 - 1
-    assert beta1 + beta2 / 5 == pytest.approx(-3)
-    assert a < 0
-    A = delta / 2 + math.sqrt(delta**2 + 4 * (beta1**2 + beta2**2)) / 2
-    assert pytest.approx(a**2, rel=1e-2) == A
-    y1, y2 = beta1 / math.sqrt(A) - 2, beta2 / math.sqrt(A) - 1
-    assert abs(y2 - y1 / 5) > 1
 
 
 ENDS = {"sqrt(w)*sqrt(w)": "sqrt(w)", "exp(log(w))": "w", "w**D*w**(1 - D)": "w"}

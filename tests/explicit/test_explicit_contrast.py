@@ -27,31 +27,6 @@ def block(outputs, start=None):
     return found
 
 
-@pytest.mark.every(3)
-@pytest.mark.parametrize(
-    ("outputs", "start", "order"),
-    [
-        (["p**2 - m**2"], TIED, 3),
-        (["p**3 - m**3"], TIED, 3),
-        (["u*v"], {"u": "alpha", "v": "alpha"}, 2),
-        (["w**2"], {"w": 1}, 2),
-        (["a*u1", "a*u2"], {"a": "alpha", "u1": 0, "u2": 0}, 3),
-        (["a*u1", "a*u2"], {"a": "alpha", "u1": "alpha", "u2": 0}, 2),
-    ],
-)
-def test_they_differ_from_a_power_on_and_agree_near_the_start(outputs, start, order):
-    contrast = block(outputs, start).contrast
-    assert contrast.finding.verdict is Verdict.REFUTED
-    (identity,) = contrast.finding.evidence
-    assert f"tau^{order}" in identity.statement
-    assert identity.left != identity.right
-    assert len(contrast.rows) >= 3
-    for row in contrast.rows:
-        assert abs(row.implicit / float(row.explicit.mid()) - 1) > 1e-3
-    near = min(contrast.rows, key=lambda row: float(row.explicit.mid()))
-    assert near.implicit == pytest.approx(float(near.explicit.mid()), rel=0.2)
-
-
 def test_linear_outputs_have_one_and_the_same():
     contrast = block(["a + 2*b"], {"a": 1, "b": "alpha"}).contrast
     assert contrast.finding.verdict is Verdict.PROVED

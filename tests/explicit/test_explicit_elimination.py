@@ -2,19 +2,17 @@
 
 import pickle
 from fractions import Fraction
-from random import Random
 
 import numpy as np
 import pytest
 import sympy
 
 from derive import Parameterization, Verdict, explicit_counterpart
-from derive.errors import InputError, NumericalError
+from derive.errors import InputError
 from derive.exact.balls import ball
 from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.critical import equations
 from derive.explicit.critical.equations import lagrange
-from derive.explicit.minimum import RootByInterval
 from derive.explicit.regularize import minimum_by_elimination
 from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
@@ -81,73 +79,6 @@ def test_a_vector_away_from_zero_is_undecided():
     assert block.cost.verdict is Verdict.PROVED
     with pytest.raises(InputError, match="odd powers"):
         explicit_counterpart(Parameterization.parse(["norm(u)*u"], vectors=["u"]))
-
-
-OWN = [
-    (["p**2 - m**2"], TIED),
-    (["p**2 - 2*m**2"], TIED),
-    (["p**3 - m**3"], TIED),
-    (["u*v"], {}),
-    (["u*v"], {"u": "alpha", "v": "2*alpha"}),
-    (["u**2*v"], {"u": "alpha", "v": "alpha"}),
-    (["u*v + w"], {"u": 1, "v": 1, "w": 0}),
-    (["u*v - w**2"], {"u": "alpha", "v": "alpha", "w": "alpha"}),
-    (["w**3 - 3*w"], {"w": "1/3"}),
-    (["w**4 - 2*w**2"], {"w": "1/2"}),
-    (["u**2 + v**2"], {"u": 1, "v": 2}),
-    (["a*b*c"], {"a": "alpha", "b": "2*alpha", "c": "alpha"}),
-    (["x*y*(x + y)"], {"x": "alpha", "y": "alpha"}),
-    (["x**2*y**2"], {"x": "alpha", "y": "2*alpha"}),
-    (["x + x*y"], {"x": 0, "y": 0}),
-    (["u1*v1 + u2*v2"], {"u1": "alpha", "v1": "alpha", "u2": 0, "v2": "alpha"}),
-    (["a*u1", "a*u2"], {"a": 1, "u1": 0, "u2": 0}),
-    (["a0*b0 + a1*b1", "a0*b1 + a1*b0"], {"a0": 1, "b0": 1, "a1": 0, "b1": 0}),
-    (["a**2", "a*b"], {"a": 1, "b": 1}),
-]
-
-
-@pytest.mark.every(24)
-@pytest.mark.parametrize("build", [pose, pose_cost])
-@pytest.mark.parametrize(("outputs", "start"), OWN, ids=lambda x: str(x)[:24])
-def test_certified_values_are_the_least_that_scipy_finds(outputs, start, build):
-    p, found = minimum(build, outputs, start)
-    rng = Random(f"{outputs}{start}")
-    names = [str(s) for s in found.variables]
-    checked = 0
-    for _ in range(2):
-        point = {n: Fraction(rng.choice((-1, 1)) * rng.randrange(1, 40), 13) for n in names}
-        try:
-            value = found.at(point)
-        except NumericalError:
-            continue
-        origin = [0] * p.p
-        if build is pose:
-            origin = [float(x.at([point[n] for n in p.start_field.names])) for x in p.w0]
-        beta = [float(point[n]) for n in names[: p.d]]
-        witness = numeric_minimum(outputs, p.weights, origin, beta, starts=12)
-        assert (value is None) == (witness is None)
-        if value is not None:
-            assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-6, abs=1e-9)
-            assert float(value.ball.rad()) < 1e-15
-            if isinstance(found, RootByInterval):
-                _agrees_with_the_interval(found, p, point, value)
-        checked += 1
-    assert checked == 2 or found.verdict is Verdict.UNDECIDED
-
-
-def _agrees_with_the_interval(found, p, point, value):
-    """The root that was certified at samples must be the one that is right here."""
-    names = [str(s) for s in found.variables]
-    scale = point[names[-1]] if found.scale is not None else Fraction(1)
-    b = point[names[0]] / scale ** (p.degree or 1 if found.scale is not None else 1)
-    for interval, form in zip(found.intervals, found.closed_forms, strict=True):
-        low = interval.low is None or float(interval.low) < b
-        high = interval.high is None or b < float(interval.high)
-        if low and high:
-            assert interval.index == value.index
-            if form is not None:
-                at = float(form.subs(found.argument, sympy.Rational(str(b))) * scale**2)
-                assert at == pytest.approx(float(value.ball.mid()), rel=1e-12, abs=1e-15)
 
 
 def test_the_witness_tells_a_wrong_root():

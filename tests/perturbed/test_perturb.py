@@ -409,13 +409,6 @@ def test_a_mirror_is_no_table_of_its_rates():
     assert mirrored != rated
 
 
-@pytest.mark.parametrize("by", ["decay", "noise"])
-def test_without_a_q_no_drift_is_closed(by):
-    v = perturb(derive_once(["a*u1 + b", "a*u2"]), by)
-    assert v.verdict is Verdict.REFUTED
-    assert v.closed.reason.startswith("there is no Q: ")
-
-
 @pytest.mark.parametrize("name", ["tied pair", "neuron with a rate"])
 def test_what_several_add_is_the_sum(name):
     alone = {by: found(name, by) for by in ("decay", "momentum", "noise")}

@@ -104,6 +104,20 @@ ROWS = {  # of most the first is tried by default
         w
         w**3 - 3*w from w=3
         p**2 - m**2/2 from p=a, m=a
+        p**3 - m**3 from p=a, m=a
+        u*v from u=a, v=2*a
+        u**2*v from u=a, v=a
+        u*v + w from u=1, v=1, w=0
+        u*v - w**2 from u=a, v=a, w=a
+        w**4 - 2*w**2 from w=1/2
+        u**2 + v**2 from u=1, v=2
+        a*b*c from a=x, b=2*x, c=x
+        x*y*(x + y) from x=a, y=a
+        x**2*y**2 from x=a, y=2*a
+        x + x*y from x=0, y=0
+        u1*v1 + u2*v2 from u1=a, v1=a, u2=0, v2=a
+        a0*b0 + a1*b1, a0*b1 + a1*b0 from a0=1, b0=1, a1=0, b1=0
+        a**2, a*b from a=1, b=1
     """,
     "explicit at beta": "p**2 - m**2 from p=a, m=a",
     "margin": """

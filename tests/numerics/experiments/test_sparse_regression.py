@@ -71,13 +71,6 @@ def test_thresholds_separate_the_scales(small):
     assert data.error(predict(data, many.alpha * 1.2, 0.0).value) > SMALL.target
 
 
-def test_start_has_scale_and_shape():
-    for alpha, shape in ((1e-5, 0.0), (0.25, 0.99), (1e-2, -0.5)):
-        u, v = weights(alpha, shape)
-        assert u * v == pytest.approx(alpha, rel=1e-13)
-        assert (v - u) / (v + u) == pytest.approx(shape, rel=1e-13, abs=1e-13)
-
-
 def test_data_follow_the_seed():
     first, again = draw(SMALL, 30), draw(SMALL, 30)
     other = draw(replace(SMALL, seed=1), 30)

@@ -74,17 +74,6 @@ def test_every_figure_is_finite_and_says_where_it_comes_from(name):
     assert max(map(len, caption(figure).splitlines())) <= 80
 
 
-def test_perturbed_scales_are_those_of_the_weights():
-    """exp(-kappa) w, the mean of log(p m) under noise, and one step from p = m = 1."""
-    decay, noise, step = (curve.y for curve in curves_of("perturbed-scale"))
-    x = curves_of("perturbed-scale")[0].x
-    p, m = 1 - 2 * x, 1 + 2 * x  # G = 1
-    assert step == pytest.approx(np.sqrt(p * m))
-    assert decay == pytest.approx(np.exp(-x))
-    small = (np.log1p(-2e-4) + np.log1p(2e-4)) / 2 * 1e8  # of dS = 1e-8, along either sign
-    assert noise == pytest.approx(np.exp(small * x), rel=1e-6)
-
-
 @pytest.mark.slow
 def test_noise_makes_the_profile_less_curved():
     before, *after = curves_of("perturbed-profiles")
@@ -295,13 +284,6 @@ def test_norms_fall_to_the_least():
 def test_a_level_set_that_does_not_close_is_an_error():
     with pytest.raises(NumericalError, match="does not close"):
         level_set(lambda b: b[..., 0] ** 2, 17)
-
-
-def test_plain_doubles_agree_with_proved_ones():
-    for D in (3, 10):
-        q = tied("D").potential.numeric({"alpha": 1, "D": D})
-        x = np.linspace(-20, 20, 9)
-        assert q.in_doubles.bregman(x, 0.0) == pytest.approx(q.bregman(x, 0.0), rel=1e-9)
 
 
 def test_tables_hold_the_data():

@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from derive import InputError, NumericalError, Parameterization, margins, perturb, regimes
-from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay, flow
+from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay
 from numerics.figures.derived import display
 from tests.cli.commands import run
 from tests.published import derive_once
@@ -52,17 +51,6 @@ def test_derivations_and_potentials_plot_themselves():
     pyplot.close("all")
 
 
-def test_a_curve_has_even_steps_up_to_its_walls():
-    shown = PotentialDisplay.from_derivation(derive_once("w/sqrt(1 + w**2)"), {"w_0": 1})
-    assert len(shown.x) > 60
-    sides = np.diff(shown.x) / np.ptp(shown.x), np.diff(shown.value) / np.ptp(shown.value)
-    steps = np.hypot(*sides)
-    assert steps.max() < 1.5 * steps.mean()
-    assert np.all(np.diff(shown.x) > 0)
-    q = derive_once("w/sqrt(1 + w**2)").potential.numeric({"w_0": 1})
-    assert shown.value == pytest.approx(q.bregman(shown.x[:, None], shown.beta0), rel=1e-12)
-
-
 def test_regimes_are_approached():
     pytest.importorskip("matplotlib")
     found = regimes(derive_once(PAIR), "alpha")
@@ -102,22 +90,6 @@ def test_what_has_no_horizon_is_not_drawn():
         margins("w**2").plot()
     with pytest.raises(InputError, match="no picture of Perturbation"):
         display(perturb("w**2", "noise"))
-
-
-def test_a_flow_is_shown_from_its_start_to_its_limit():
-    start = {"p": "1/10", "m": "1/10"}
-    shown = FlowDisplay.from_data(PAIR, [["1/2"]], [1], start, points=12)
-    assert shown.beta[0] == pytest.approx([0], abs=1e-5)
-    assert shown.beta[-1] == pytest.approx(float(flow(PAIR, [["1/2"]], [1], start, 15).limit[0]))
-    assert (np.diff(shown.residual) < 0).all()
-
-    def slope(t, beta):
-        """beta' = K X^T r, K = 4 sqrt(beta^2 + 4 alpha^4)."""
-        return 4 * np.sqrt(beta**2 + 4e-4) * (1 - beta / 2) / 2
-
-    span = shown.time[[0, -1]]
-    known = solve_ivp(slope, span, [0.0], t_eval=shown.time, rtol=1e-9, atol=1e-12).y[0]
-    assert shown.beta[:, 0] == pytest.approx(known, abs=1e-7)
 
 
 def test_displays_are_drawn():

@@ -58,14 +58,6 @@ def end():
     return flow(DIAGONAL, X, Y, EQUAL, digits=30)
 
 
-def test_the_mirror_map_lies_in_the_row_space(end):
-    with mpmath.workdps(60):
-        dual = [
-            mpmath.asinh(beta / (2 * mpmath.mpf(ALPHA.numerator) ** 2 / 100)) for beta in end.limit
-        ]
-        assert distance_to_row_space(dual) < mpmath.mpf(10) ** -28
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

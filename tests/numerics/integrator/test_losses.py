@@ -28,16 +28,6 @@ def test_the_exponential_loss_of_one_weight_grows_like_the_log_of_time(label):
         assert close(end.residual, 1 / (1 + end.time), 38)
 
 
-@pytest.mark.parametrize("label", [1, -1])
-def test_the_logistic_loss_of_one_weight(label):
-    # w' = 1/(1 + e^w) from 0: w + e^w = 1 + t.
-    end = flow(ONE, [[1]], [label], {"w": 0}, digits=40, loss="logistic", tolerance="1e-12")
-    with mpmath.workdps(60):
-        w = abs(end.limit[0])
-        assert close(w + mpmath.exp(w), 1 + end.time, 39)
-        assert not close(w, mpmath.log1p(end.time), 20)
-
-
 def test_labels_that_nothing_separates_have_no_end():
     with pytest.raises(NumericalError, match="no beta that separates the labels") as caught:
         flow(ONE, [[1], [1]], [1, -1], {"w": 1}, digits=10, loss="logistic", max_steps=400)

@@ -59,23 +59,6 @@ def test_vectors_are_told_as_their_coordinates(y, status):
     assert np.allclose(found.value, same.value)
 
 
-def test_a_start_that_keeps_the_sign_is_met_on_both_sides():
-    """As a^2 > u^2 + v^2, a stays away from 0 whatever the datum."""
-    start = {"a": "3", "u": "2", "v": "1/5"}
-    q = derive_once(["a*u", "a*v"], start=start).potential.numeric({})
-    for target in ("5", "-5", "-50"):
-        found = interpolate(q, [[1.0, 0.5]], [float(target)])
-        assert found.converged
-        assert np.allclose(found.value, limit("a*u a*v", start, (1, "1/2"), target), atol=1e-6)
-
-
-def test_the_other_side_of_a_start_at_which_the_warp_is_zero():
-    q = derive_once(["a*u", "a*v"], start={"a": "0", "u": "1", "v": "2"})
-    numbers = q.potential.numeric({})
-    assert interpolate(numbers, [[1.0, 0.5]], [3.0]).status is Status.CONVERGED
-    assert interpolate(numbers, [[1.0, 0.5]], [-3.0]).status is Status.BEYOND
-
-
 def test_a_leaf_ends_where_the_flow_does():
     d = derive_once(["w", "w*v"])
     leaf = Coordinates(d.parameterization, [Fraction(1), Fraction(1)], d.potential.pieces)

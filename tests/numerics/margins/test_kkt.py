@@ -1,19 +1,15 @@
 """KKT points in the weights: against margins in beta, and what is none."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
-from derive import InputError, NumericalError, Parameterization, derive
-from numerics import flow, interpolate, loss_flow, margin_path, max_margin
-from numerics.confirm.regression_problem import complete_problem
+from derive import InputError, NumericalError, Parameterization
+from numerics import interpolate, loss_flow, margin_path, max_margin
 from numerics.margins.kkt import kkt_point
 from tests.cli.commands import run
 from tests.published import derive_once
 
 ROWS = [[2, 3], [-2, 5]]
-MATRICES = [[1, 2, 0, 1], [3, -1, 1, 1]]
 
 
 def numbers(balls):
@@ -41,14 +37,6 @@ def test_a_neuron_has_the_l2_margin_and_width_two_the_l1():
     wide = kkt_point("u1*v1 + u2*v2", ROWS)
     assert float(wide.cost) == pytest.approx(2 / float(max_margin(ROWS, norm="l1").margin))
     assert wide.rotations == 1
-
-
-def test_a_product_of_matrices_has_the_nuclear_margin():
-    outputs = [f"u{i}1*v{j}1 + u{i}2*v{j}2" for i in (1, 2) for j in (1, 2)]
-    point = kkt_point(outputs, MATRICES)
-    bounds = max_margin(MATRICES, norm="nuclear", shape=(2, 2))
-    assert float(2 * bounds.lower) - 1e-9 <= float(point.cost) <= float(2 * bounds.upper) + 1e-9
-    assert point.rotations == 1
 
 
 def test_a_symmetric_product():
@@ -163,14 +151,6 @@ def test_depth_two_where_a_row_leaves():
     assert apart(other, path.value[-1]) > 1e-6
 
 
-def test_depth_two_where_none_leaves():
-    path = check_limit(2, STAYS, 300)
-    assert path.left == ()
-    q = tied(2).potential.numeric({"alpha": 1})
-    for c, beta in zip(LEVELS, path.value, strict=True):
-        assert interpolate(q, STAYS, [c, c]).value == pytest.approx(beta, rel=1e-9)
-
-
 def test_paths_of_more_rows_than_outputs_do_not_depend_on_their_order():
     q = tied(2).potential.numeric({"alpha": 1})
     X = np.array([[5, -1], [0, 5], [5, 1]])
@@ -192,27 +172,6 @@ def test_a_neuron_with_its_warp():
     assert [interpolate(q, LEAVES, [c, c]).value for c in (1.0, 10.0)] == [
         pytest.approx(beta, rel=1e-8) for beta in path.value
     ]
-
-
-@pytest.mark.parametrize(
-    ("outputs", "start", "X"),
-    [
-        (["p**2 - m**2"], {"p_0": "3/4", "m_0": "3/4"}, STAYS),
-        (["a*u1", "a*u2"], {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"}, LEAVES),
-    ],
-)
-def test_the_flow_in_dual_numbers_is_that_of_the_weights(outputs, start, X):
-    p = Parameterization.parse(outputs)
-    copies = 1 if p.d > 1 else len(X[0])
-    exact = {name: Fraction(v) for name, v in start.items()}
-    starts = [exact] * copies
-    problem = complete_problem(p, X, [1] * len(X), starts, np.random.default_rng(0))
-    origin = dict(problem.origin)
-    end = flow(problem.model, problem.X, problem.y, origin, 20, loss="exponential", time=20)
-    beta = np.array([float(b) for b in end.limit])
-    level = -np.log(np.sum(np.exp(-np.array(X) @ beta)))
-    q = derive(p).potential.numeric(exact)
-    assert loss_flow(q, X, [level]).value[0] == pytest.approx(beta, rel=1e-7)
 
 
 def test_a_flow_is_followed_to_its_tolerance_in_any_unit():

@@ -145,25 +145,6 @@ def test_whether_the_solution_is_unique(norm, X, degenerate):
     assert max_margin(X, norm=norm).degenerate is degenerate
 
 
-def test_the_pair_of_rows_that_tells_l1_from_l2():
-    rows = [[2, 3], [-2, 5]]
-    one, two = max_margin(rows, norm="l1"), max_margin(rows)
-    assert (one.value, one.support) == ((0, Fraction(1, 3)), (0,))
-    assert two.support == (0, 1)
-
-
-def test_copies_and_fractions_and_scales():
-    once = max_margin([["1/2", "0.25"], ["1", "-3/7"]])
-    twice = max_margin([["1/2", "0.25"], ["1", "-3/7"], ["0.5", "1/4"]])
-    assert once.value == twice.value
-    assert twice.multiplier[0] == twice.multiplier[2] == once.multiplier[0] / 2
-    for norm in ("l1", "linf", "l2"):
-        small = max_margin([[2e-9, 1e-9], [1e-9, -4e-9]], norm=norm)
-        big = max_margin([[2, 1], [1, -4]], norm=norm)
-        ratio = {a / b for a, b in zip(small.value, big.value, strict=True) if b}
-        assert all(abs(float(r) - 1e9) < 1 for r in ratio)
-
-
 END = 1e6
 
 
