@@ -41,17 +41,16 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
 from derive.exact.linear.modular import Evaluator, Pole, random_point, saturated, supports
 from derive.exact.signs import Signs
-from derive.language import parse_expression
-from derive.language.tree import Name, Operation, Tree, names, substituted
+from derive.language.tree import Name
+from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.labels import beside
-from derive.model.names import unused
 from derive.model.notation import Notation, log_expr, to_expr
 from derive.model.parameterization import Parameterization
-from derive.model.restriction import leave_out
 from derive.perturbed.coordinates import PRECONDITIONED, Coordinates
 from derive.potential.chart import Chart
 from derive.records import Block
+from derive.roads.components import components, components_along_axis
 from derive.verdict import Verdict
 from derive.weights.dual import DualCoordinates
 
@@ -362,29 +361,8 @@ def _composed(f: LogFunction, images: Field) -> LogFunction:
     return f.mapped(lambda x: x.compose(images, f.rational.field))
 
 
-def followed_in_plane(d: Derivation) -> Derivation:
+def followed_in_plane(direction: Direction) -> Derivation:
     """Return what is derived of phi u with u = (u1, u2), from (|u_0|, 0) where that is given."""
-    p = leave_out(d.parameterization, d.idle)
-    (vector,) = p.vectors
-    taken = (*p.weights, *p.start_symbols, *p.parameters)
-    u = [unused(f"{vector.name}{i}", taken) for i in (1, 2)]
-    length = parse_expression(f"sqrt({u[0]}**2 + {u[1]}**2)")
-
-    def written(tree: Tree) -> Tree:
-        return substituted(tree, {vector.norm: length})
-
-    start, rates = dict(p.start), dict(zip(p.weights, map(written, p.rates), strict=False))
-    norm, rate = start.pop(vector.norm), rates.pop(vector.norm, None)
-    if not (isinstance(norm, Name) and norm.name.startswith(f"{vector.norm}_0")):
-        start |= {u[0]: norm, u[1]: parse_expression("0")}
-    outputs = [Operation("*", written(vector.coefficient), Name(name)) for name in u]
-    known = {*p.weights[:-1], *p.parameters, *names(tuple(start.values()))}
-    flat = Parameterization(
-        outputs,
-        [*p.weights[:-1], *u],
-        start,
-        [name for name in p.positive if name in known],
-        parameters=[name for name in p.parameters if name in names(tuple(outputs))],
-        rates=rates if rate is None else rates | dict.fromkeys(u, rate),
-    )
-    return derive(flat)
+    norm = dict(direction.parameterization.start)[direction.norm]
+    free = isinstance(norm, Name) and norm.name.startswith(f"{direction.norm}_0")
+    return derive(components(direction, 2, {}) if free else components_along_axis(direction, 2))
