@@ -33,7 +33,7 @@ from derive.limits.kernel_regime import (
     kernel_limit,
     near_start,
 )
-from derive.limits.limit import Limit, Point, norm, read_point, undecided, with_scale
+from derive.limits.limit import Limit, Point, read_point, undecided, with_scale
 from derive.limits.predictor_limit import predictor_limit
 from derive.limits.small_start import small_start_limit
 from derive.limits.warped_time import WarpedTime, find_warped_time
@@ -42,6 +42,7 @@ from derive.model.direction import Direction
 from derive.model.geometry import EUCLIDEAN, Field
 from derive.model.grading import entries, find_gradings
 from derive.model.notation import Notation
+from derive.potential.chart import length_of
 from derive.potential.piece import start_signs
 from derive.printable import Certified, Plotted
 from derive.statement import Claims, Open, Statement
@@ -329,5 +330,5 @@ def in_plane(derivation: Derivation, direction: Direction) -> Derivation:
     except NumericalError:
         raise InputError(refusal) from None
     entries = [sympy.Symbol(w, real=True) for w in plane.parameterization.weights[-PLANE:]]
-    norms = {s: norm(entries) for s in g.free_symbols if s.name == direction.norm}
+    norms = {s: length_of(entries) for s in g.free_symbols if s.name == direction.norm}
     return replace(plane, warping=replace(plane.warping, g=g.subs(norms)))

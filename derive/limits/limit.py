@@ -21,6 +21,7 @@ from derive.language import parse_expression, to_sympy
 from derive.language.tree import Name, Number, Operation
 from derive.limits.asymptotics import SMALL, SPANS, Expander, Expansion, Growth, is_flat, written
 from derive.model.parameterization import Parameterization
+from derive.potential.chart import length_of
 from derive.printable import Held
 from derive.verdict import Finding, Verdict
 
@@ -128,11 +129,6 @@ def read_point(variable: str, text: object) -> Point:
             f"the limit {written!r} is not read: give 0, oo, or a number and a side, such as 1-"
         )
     return Point(variable, value, "below" if written[-1] == "-" else "above")
-
-
-def norm(layer: Sequence[Expr]) -> Expr:
-    """Return the Euclidean norm."""
-    return sympy.sqrt(sympy.Add(*(x**2 for x in layer)))
 
 
 def scale_start(p: Parameterization, variable: str) -> Parameterization:
@@ -266,8 +262,7 @@ def _homogeneous(entries: Sequence[_Entry], q: Expr, decide: ElementarySigns) ->
         rise = sympy.expand(up * m**-q)
         fall = rise if down is None else sympy.expand(-down * m**-q)
         even = even and decide.is_zero(rise - fall) and decide.sign(rise) > 0
-        total.append((rise + fall) / 2 * sympy.Abs(b) ** (q + 1))
-        total.append((rise - fall) / 2 * b * sympy.Abs(b) ** q)
+        total.append(two_sided(rise, fall, b, q + 1))
     Q = sympy.Add(*(sympy.expand(t) for t in total)) / (q + 1)
     shape: Shape = "l1" if q == 0 and even else "power"
     return LimitingPotential(shape, Q, tuple(entry.above for entry in entries), q + 1)
@@ -280,7 +275,7 @@ def _coupled(
     pairs = combinations(zip(gradient, betas, strict=True), 2)
     if all(decide.is_zero(x * b - y * a) for (x, a), (y, b) in pairs):
         c = gradient[0].subs({**dict.fromkeys(betas, sympy.S.Zero), betas[0]: sympy.S.One})
-        length = norm(betas)
+        length = length_of(betas)
         if decide.is_zero(c * length ** (q - 1) * betas[0] - gradient[0]):
             Q = c * length ** (q + 1) / (q + 1)
             rising = decide.sign(c) > 0
@@ -355,8 +350,14 @@ def sided(above: Expr, below: Expr, beta: Symbol) -> tuple[Regime, LimitingPoten
     """Return the function of one output with these slopes on either side of 0, and its name."""
     if (above, below) == (1, -1):
         return "rich", LimitingPotential("l1", sympy.Abs(beta), (above,), sympy.S.One)
-    Q = (above - below) / 2 * sympy.Abs(beta) + (above + below) / 2 * beta
+    Q = two_sided(above, -below, beta, sympy.S.One)
     return "intermediate", LimitingPotential("power", Q, (above,), sympy.S.One)
+
+
+def two_sided(up: Expr, down: Expr, x: Symbol, p: Expr) -> Expr:
+    """Return what is up |x|^p for x > 0, and down |x|^p for x < 0."""
+    size = sympy.Abs(x)
+    return (up + down) / 2 * size**p + (up - down) / 2 * x * size ** (p - 1)
 
 
 def undecided(point: Point, reason: str | Undecided) -> Limit:

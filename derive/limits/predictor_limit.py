@@ -24,8 +24,9 @@ from derive.limits.asymptotics import CONSTANT, depths_in
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.implicit import parametric_limit
 from derive.limits.kernel_regime import TangentKernel
-from derive.limits.limit import Limit, LimitingPotential, Point, norm, undecided
+from derive.limits.limit import Limit, LimitingPotential, Point, undecided
 from derive.model.notation import Notation, rational, to_expr
+from derive.potential.chart import length_of
 from derive.potential.piece import Piece, written_out
 from derive.potential.separation import find_separation
 from derive.verdict import Finding, Identity, Verdict
@@ -143,7 +144,7 @@ def find_radial(
     rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
     axis = {**dict.fromkeys(betas, sympy.S.Zero), betas[0]: s}
     psi = rest[0].subs(axis, simultaneous=True)
-    length = norm(betas)
+    length = length_of(betas)
     factor = psi.xreplace({s: length})
     across = [r * length - factor * b for r, b in zip(rest, betas, strict=True)]
     try:
@@ -160,7 +161,7 @@ def norm_limit(
     radial = find_radial(gradient, betas, positive)
     if radial is None:
         return None
-    psi, slopes, length = radial.psi, radial.offset, norm(betas)
+    psi, slopes, length = radial.psi, radial.offset, length_of(betas)
     decide = ElementarySigns({*positive, radial.length.name})
     try:
         # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0; what is flat is any power.

@@ -43,9 +43,9 @@ from derive.limits.asymptotics import (
 )
 from derive.limits.fixed_beta import ClosedGradient, in_length
 from derive.limits.implicit import expand_along, expand_largest_root
-from derive.limits.limit import norm
 from derive.limits.predictor_limit import find_radial
 from derive.model.condition import Sign
+from derive.potential.chart import length_of
 from derive.potential.piece import Curve, Piece, written_out
 from derive.potential.separation import Separation, find_separation
 from derive.records import Block
@@ -261,7 +261,7 @@ def _coupled(block: Block, piece: Piece, gradient: tuple[Expr, ...]) -> Far:
     if radial is not None and not any(P.has(*betas) for _, P in polynomials):
         slope = Slope(radial.psi, radial.length, tuple(polynomials), _positive(radial.psi))
         end = _reached(find_end(slope, 1), _everywhere(piece) or None)
-        return _radial(betas, end, norm(betas))
+        return _radial(betas, end, length_of(betas))
     separation = find_separation(block.parameterization) if not polynomials else None
     if separation is None:
         return _open(betas, "`Q` was not found to be radial, or a sum in other coordinates")

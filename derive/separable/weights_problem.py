@@ -54,6 +54,7 @@ from derive.explicit.constrained import Stopped, is_onto, pose_cost
 from derive.explicit.fibre_cost import fibre_cost
 from derive.explicit.minimum import RootByInterval, SquaredDistance
 from derive.explicit.regularize import representation_cost
+from derive.limits.limit import two_sided
 from derive.model.geometry import EUCLIDEAN
 from derive.model.grading import Grading, entries, find_gradings
 from derive.model.labels import quoted
@@ -365,10 +366,7 @@ def _on_sides(down: Expr | None, up: Expr | None, b: Symbol, q: Expr) -> tuple[E
         return None, 0
     if up is None or down is None:
         return (up * b**q, 1) if down is None else (down * (-b) ** q, -1)
-    size = sympy.Abs(b) ** q
-    if up == down:
-        return up * size, 0
-    return (up + down) / 2 * size + (up - down) / 2 * b * sympy.Abs(b) ** (q - 1), 0
+    return (up * sympy.Abs(b) ** q if up == down else two_sided(up, down, b, q)), 0
 
 
 def _factor(cost: RootByInterval, b: Symbol, side: int) -> Expr | None:
