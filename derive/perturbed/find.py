@@ -97,7 +97,7 @@ def perturb(
     enter = progress or (lambda step: None)
     if (d := derivation).direction is not None:
         enter("coordinates in the plane of the vector")
-        d = followed_in_plane(d.direction)
+        d = followed_in_plane(d)
     enter(f"drift under {', '.join(kinds)}")
     process = read_process(process, d.parameterization)
     leaves = follow(d.blocks, process)

@@ -42,7 +42,6 @@ from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
 from derive.exact.linear.modular import Evaluator, Pole, random_point, saturated, supports
 from derive.exact.signs import Signs
 from derive.language.tree import Name
-from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.labels import beside
 from derive.model.notation import Notation, log_expr, to_expr
@@ -361,8 +360,10 @@ def _composed(f: LogFunction, images: Field) -> LogFunction:
     return f.mapped(lambda x: x.compose(images, f.rational.field))
 
 
-def followed_in_plane(direction: Direction) -> Derivation:
+def followed_in_plane(d: Derivation) -> Derivation:
     """Return what is derived of phi u with u = (u1, u2), from (|u_0|, 0) where that is given."""
+    if (direction := d.direction) is None:
+        return d
     norm = dict(direction.parameterization.start)[direction.norm]
     free = isinstance(norm, Name) and norm.name.startswith(f"{direction.norm}_0")
     return derive(components(direction, 2, {}) if free else components_along_axis(direction, 2))

@@ -14,7 +14,7 @@ from math import gcd, lcm
 import sympy
 from sympy import Expr, Rational, Symbol
 
-from derive.rocq.terms import APPLIED, ATOM, NoFile, Signs, Terms
+from derive.rocq.terms import APPLIED, ATOM, FUNCTIONS, NoFile, Signs, Terms
 
 HYPERBOLIC = {
     sympy.sinh: lambda e, over: (e - over) / 2,
@@ -23,9 +23,7 @@ HYPERBOLIC = {
 }
 """Hyperbolic functions by the exponential and its inverse."""
 SAME = {sympy.log: 1, sympy.asinh: 0, sympy.atan: 0}
-"""Functions that are told apart by their arguments alone, and where each is 0."""
-ODD = {sympy.asinh: ("arcsinh", "arcsinh_opp"), sympy.atan: ("atan", "atan_opp")}
-"""Those of them that are odd, as Rocq calls them, and the lemma."""
+"""Functions that are told apart by their arguments alone, and where each is 0: at 0 it is odd."""
 
 
 # The lemmas of a file share what they divide by: of ten quotients nine are asked for again.
@@ -304,16 +302,12 @@ class Calls:
         return 1 / e
 
     def _transcendental(self, part: Expr) -> None:
-        (argument,) = part.args
+        (argument,), name = part.args, FUNCTIONS[type(part).__name__]
         value = self.value(argument)
         if value == SAME[part.func]:
-            zero = {"log": "ln_1", "asinh": "arcsinh_0", "atan": "atan_0"}[type(part).__name__]
-            text, zeros = self.terms(argument, ATOM), SAME[part.func]
-            self._equal(
-                part,
-                sympy.Integer(0),
-                f"replace {text} with {zeros} by ({self.field()}); apply {zero}",
-            )
+            text = self.terms(argument, ATOM)
+            proof = f"replace {text} with {value} by ({self.field()}); apply {name}_{value}"
+            self._equal(part, sympy.S.Zero, proof)
             return
         for atom, image in [*self._images.items()]:
             if not isinstance(atom, part.func):
@@ -321,10 +315,9 @@ class Calls:
             if self.vanishes(atom.args[0] - argument):
                 self._equal(part, image, f"f_equal; {self.field()}")
                 return
-            if part.func in ODD and self.vanishes(atom.args[0] + argument):
-                name, lemma = ODD[part.func]
+            if SAME[part.func] == 0 and self.vanishes(atom.args[0] + argument):
                 turned = f"{name} (- {self.terms(atom.args[0], ATOM)})"
-                proof = f"transitivity ({turned}); [f_equal; {self.field()}|apply {lemma}]"
+                proof = f"transitivity ({turned}); [f_equal; {self.field()}|apply {name}_opp]"
                 self._equal(part, -image, proof)
                 return
         if self.split and part.func is sympy.log and self._logarithm(part, value):

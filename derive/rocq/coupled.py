@@ -11,6 +11,7 @@ flow alone, without minimality.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import permutations
 
@@ -58,8 +59,10 @@ class Coupled(Flow):
         opening = f"intros b v r'. {ASKED}unfold dom in r'."
         signs = m.asked.with_(self.walls)
         self.at_b = Place(self.entries("b", "v"), signs, "forall b v, dom' b -> ", opening)
-        self.pivots = self._pivots()
-        self.convexity = self._convexity()
+        self.pivots, self.convexity = self._pivots(), ""
+        if self.pivots:
+            with suppress(NoFile):  # it is not seen that the domain is convex
+                self.convexity = self.convex()
 
     def entries(self, b: str, v: str = "v") -> dict[str, str]:
         """Return the names of the entries of beta and of a direction, as vectors of these names."""
@@ -104,13 +107,6 @@ class Coupled(Flow):
                 found.append(pivots)
         cost = [sum(e.count_ops() for pivot in x for e in pivot[1:]) for x in found]
         return found[cost.index(min(cost))] if found else []
-
-    def _convexity(self) -> str:
-        """Return the lemma that the domain is convex; nothing where that, or Q, is not seen so."""
-        try:
-            return self.convex() if self.pivots else ""
-        except NoFile:
-            return ""
 
     # -- definitions
 

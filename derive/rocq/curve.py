@@ -40,6 +40,8 @@ class Term(Flow):
     Attributes:
         x: the place of a point of the curve.
         units: what is positive as a multiple of what is positive on the interval.
+        range: what the interval of the curve is called.
+        unfolded: the command by which what holds on the interval is told.
     """
 
     def __init__(self, m: Subject, x: Coordinate) -> None:
@@ -49,7 +51,9 @@ class Term(Flow):
         self.beta = sympy.Add(*(c * b for c, b in zip(x.row, self.b, strict=True)))
         self.T, self.K = self.beta if curve.explicit else curve.T[0][0], m.inner(x.F, x.F)
         super().__init__(m, {**dict(zip(self.b, m.outputs, strict=True)), Z: self.T})
-        self.output, self.z = "F" if m.d == 1 else "beta", "x" if curve.explicit else "z"
+        self.output = "F" if m.d == 1 else "beta"
+        self.z, self.range = ("x", "dom") if curve.explicit else ("z", "range")
+        self.unfolded = f"unfold {self.range} in r'."
         self.at_z = Terms({**self.names, X.name: "x", Z.name: self.z})
         names = {**self.at_z.names, X.name: f"({self.at_z(curve.f)})"}
         head, opening = (
@@ -72,16 +76,6 @@ class Term(Flow):
         self.x = replace(self.x, opening=known, signs=self.x.signs.with_(self.units))
         df, kernel = (self.x.signs.form(e) or e for e in (curve.df, curve.kernel))
         self.curve = replace(curve, df=df, kernel=kernel)
-
-    @property
-    def range(self) -> str:
-        """What the interval of the curve is called."""
-        return "dom" if self.curve.explicit else "range"
-
-    @property
-    def unfolded(self) -> str:
-        """The command by which what holds on the interval is told."""
-        return f"unfold {self.range} in r'."
 
     def _units(self, curve: Curve) -> Iterator[tuple[Expr, Expr]]:
         """Yield what is positive as a multiple of a wall, with the product."""
@@ -169,13 +163,7 @@ class Term(Flow):
         yield from self.staying(self.m.moving)
         told = self.curve.T[0][1] is not None
         yield from self.on_weights() if told else self.laws()
-        walls = [*enumerate(self.curve.walls)]
-        yield from (self.wall(i, wall) for i, wall in walls)
-        steps = all_of(f"exact (wall{i}' t ht')" for i, _ in walls)
-        yield (
-            f"Lemma inside : {ALWAYS}{self.range}' ({T}).\n"
-            f"Proof. intros t ht'. unfold {self.range}. {steps} Qed.\n"
-        )
+        yield from self.within(self.curve.walls, f"{self.range}' ({T})")
         there = self.there()
         if not self.curve.explicit:
             yield self.zero("at_beta", self.curve.f, self.beta, there)
@@ -216,14 +204,14 @@ class Term(Flow):
             goal = f"{self.on('t')(self.m.moving[k])} = {self.on('t')(W)}"
             yield place.lemma(f"weight{k}'", goal, [T], [W], f"{same}FIELD.")
 
-    def wall(self, i: int, wall: Expr) -> str:
-        """Return the lemma that a wall is not crossed: by its form, or as it moves."""
+    def above(self, label: str, wall: Expr) -> str:
+        """Return the lemmas that a wall is not crossed: by its form, or as it moves."""
         for T, k in [(self.T, None), *((T, k) for T, k, _ in self.curve.T[1:])]:
             if (place := self.at_weight(T)).form(wall) is not None:
                 same = f"rewrite (same{k}' t ht'). " if T != self.T else ""
                 goal = f"0 < {self.on('t')(wall)}"
-                return place.lemma(f"wall{i}'", goal, *place.seen(wall, same))
-        return self.keeps(f"wall{i}'", wall)
+                return place.lemma(label, goal, *place.seen(wall, same))
+        return self.keeps(label, wall)
 
     def there(self) -> Place:
         """Return the place of a time where the weights are on the curve, by which they are told."""

@@ -223,10 +223,9 @@ class Flow(Section):
             "    cbn [Sum]. cbv beta iota. ring.\nQed.\n"
         )
 
-    def above(self, label: str, e: Expr, place: Place | None = None) -> str:
+    def above(self, label: str, e: Expr) -> str:
         """Return the lemmas that a function of the weights is positive: by its form, or always."""
-        place = place or self.w
-        return self.keeps(label, e) if place.form(e) is None else place.positive(label, e)
+        return self.keeps(label, e) if self.w.form(e) is None else self.w.positive(label, e)
 
     def within(self, walls: Iterable[Expr], goal: str) -> Iterator[str]:
         """Yield the lemmas that beta stays where Q lives, which is where walls are positive."""

@@ -16,6 +16,7 @@ from sympy import Expr, Rational, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
+from derive.rocq.subject import refuse
 from derive.rocq.terms import NoFile, Terms, cases, each, plain
 from derive.verdict import Verdict
 
@@ -31,14 +32,18 @@ def _inside(d: Derivation) -> None:
     Raises:
         NoFile: the reason.
     """
-    p = d.parameterization
-    if p.vectors or p.affine or p.rates or p.parameters or not p.geometry.is_diagonal:
-        raise NoFile("no file is written of a refutation with rates, parameters or vectors")
-    if p.p * p.d**2 > LARGEST:
-        raise NoFile("no file is written of a refutation of so many outputs and weights")
+    p, laws, none = d.parameterization, d.conserved, "no file is written of a refutation"
     free = all(str(to_sympy(tree)) == f"{w}_0" for w, tree in p.start)
-    if not free or d.conserved.finding.verdict is not Verdict.PROVED or d.conserved.count:
-        raise NoFile("no file is written of a refutation on the leaf of a start alone")
+    beside = (p.vectors, p.affine, p.rates, p.parameters)
+    refuse(
+        {
+            f"{none} with rates, parameters or vectors": any(beside) or not p.geometry.is_diagonal,
+            f"{none} of so many outputs and weights": p.p * p.d**2 > LARGEST,
+            f"{none} on the leaf of a start alone": (
+                not free or laws.finding.verdict is not Verdict.PROVED or bool(laws.count)
+            ),
+        }
+    )
 
 
 class Refutation:

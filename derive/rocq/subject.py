@@ -190,7 +190,7 @@ def subject_of(d: Derivation) -> Subject:
     """
     p, pieces = d.parameterization, d.potential.pieces
     unless = [piece.domain is not None and bool(piece.domain.unless) for piece in pieces]
-    _refuse(
+    refuse(
         {
             "F has outputs in a form of which no file is written": bool(p.affine),
             "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
@@ -225,24 +225,21 @@ def separated(d: Derivation) -> tuple[Subject, tuple[Coordinate, ...]]:
     m, pieces = subject_of(d), d.potential.pieces
     on_way = (c.sign not in AT_START or c.guards for x in pieces for c in x.assumptions)
     coupled = (len(piece.betas) > 1 and not _parts(piece) for piece in pieces)
-    _refuse(
+    # what a curve gives is decided by the curve
+    decided = (x.domain is not None and not {*x.domain.undecided} - {"curve"} for x in pieces)
+    refuse(
         {
             "no file is written where something is assumed of the flow on its way": any(on_way),
-            "where Q lives is not decided": not all(map(_decided, pieces)),
+            "where Q lives is not decided": not all(decided),
             "Q couples outputs, of which no file is written": any(coupled),
         }
     )
     betas = tuple(map(plain, d.beta))
     coordinates = tuple(x for piece in pieces for x in _coordinates(piece, m, betas))
-    return replace(m, begun=tuple(_begun(m, coordinates))), coordinates
-
-
-def _begun(m: Subject, coordinates: Iterable[Coordinate]) -> Iterator[Expr]:
-    """Yield the walls that the conditions do not put the start inside of."""
-    for x in coordinates:
-        for wall in x.curve.walls if x.curve.explicit else ():
-            if m.asked.form(start := m.at_start(wall.subs(Z, x.F))) is None:
-                yield start
+    explicit = (x for x in coordinates if x.curve.explicit)
+    starts = (m.at_start(wall.subs(Z, x.F)) for x in explicit for wall in x.curve.walls)
+    # the walls that the conditions do not put the start inside of
+    return replace(m, begun=tuple(e for e in starts if m.asked.form(e) is None)), coordinates
 
 
 def _coordinates(piece: Piece, m: Subject, betas: tuple[Symbol, ...]) -> Iterator[Coordinate]:
@@ -331,13 +328,7 @@ def conditions(d: Derivation) -> tuple[tuple[Condition, ...], tuple[Expr, ...]]:
     return asked, kept
 
 
-def _decided(piece: Piece) -> bool:
-    """Say whether it is decided where a piece of Q lives, but for what a curve gives."""
-    domain = piece.domain
-    return domain is not None and not {*domain.undecided} - {"curve"}
-
-
-def _refuse(reasons: dict[str, bool]) -> None:
+def refuse(reasons: dict[str, bool]) -> None:
     """Refuse what has no file, by the first reason that holds.
 
     Raises:

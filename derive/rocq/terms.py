@@ -18,17 +18,8 @@ from derive.model.condition import Sign
 
 SUM, PRODUCT, POWER, APPLIED, ATOM = range(5)
 """How tightly a text holds together."""
-FUNCTIONS = {
-    "exp": "exp",
-    "log": "ln",
-    "asinh": "arcsinh",
-    "atan": "atan",
-    "sin": "sin",
-    "cos": "cos",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-}
+ALIKE = ("exp", "atan", "sin", "cos", "sinh", "cosh", "tanh")
+FUNCTIONS = {name: name for name in ALIKE} | {"log": "ln", "asinh": "arcsinh"}
 """What SymPy calls a function, and what Rocq does."""
 WORDS = """
 F rate defined kept ok starts phi p dp tail range f df height mu kernel dom q Q G S J K DK start
