@@ -101,3 +101,11 @@ def test_what_is_kept_of_a_sign_is_of_the_call_that_is_there():
         assert conditions.of(found.read("A").top).value == shown
         found.leave(before)
         before = found.scope()
+
+
+@pytest.mark.parametrize("size", [2, 10**30])
+def test_factors_of_any_size_multiply_to_what_they_are_of(size):
+    x, y, _ = Ring(2, 3, 0).symbols
+    whole = ((x - y * size) * (x + y * size) * 3).top
+    content, parts = function.factor(whole)
+    assert content * math.prod(p**n for p, n in parts) == whole

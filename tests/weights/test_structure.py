@@ -67,6 +67,7 @@ def test_blocks_ignore_weights_that_cancel():
         (["y**2+2*z**2"], {"y": "0", "z": "1"}),
         (["x", "y**2+2*z**2"], {"x": "2", "y": "0", "z": "-1"}),
         (["x*y+y*z+z*x"], {"x": "alpha", "y": "alpha", "z": "alpha"}),
+        (["sqrt(x*y+y*z+z*x)"], {"x": "1", "y": "1", "z": "1"}),
     ],
 )
 def test_law_with_a_pole_at_the_start(outputs, start):

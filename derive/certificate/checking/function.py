@@ -66,10 +66,9 @@ class Ring:
         return [[self.number(int(i == j)) for j in range(size)] for i in range(size)]
 
     def factor(self, polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, int]]]:
-        """Return the content of a polynomial and its irreducible factors, which are kept."""
+        """Return the content of a polynomial and its factors, which are kept."""
         if (key := str(polynomial)) not in self.factored:
-            content, parts = polynomial.factor()
-            self.factored[key] = content, [(p, int(n)) for p, n in parts]
+            self.factored[key] = factor(polynomial)
         return self.factored[key]
 
     def reduce(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
@@ -77,6 +76,15 @@ class Ring:
         for relation, k in 2 * self.relations[::-1]:
             polynomial, _ = remainder(polynomial, relation, k)
         return polynomial
+
+
+def factor(polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, int]]]:
+    """Return the content and the irreducible factors, or those of a square-free factorization."""
+    try:
+        content, parts = polynomial.factor()
+    except OverflowError:  # flint does not sort factors with such coefficients
+        content, parts = polynomial.factor_squarefree()
+    return content, [(p, int(n)) for p, n in parts]
 
 
 def times(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:

@@ -103,7 +103,7 @@ class Printed:
         if said in LARGEST:
             shown = any(self._have_one_sign(at) for _ in state.weights_by_laws(self.leaf))
         elif said == "the only real root":
-            parts = slopes[0].factor()[1]
+            parts = space.factor(slopes[0])[1]
             shown = all(self.leaf.of(p).value for p, n in parts if n % 2 and p.degrees()[last])
             space.leads += [space.of(p**2) for p, _ in parts if not p.degrees()[last]]
         elif said == "the root":

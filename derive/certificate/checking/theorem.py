@@ -245,10 +245,10 @@ class Checker:
         yield signs
 
     def constant_divisors(self) -> list[fmpz_mpoly]:
-        """Return the irreducible divisors without weights, besides those of F."""
+        """Return the factors of divisors without weights, besides those of F."""
         space = self.space
         new = (d for text, d in space.divisors.items() if text not in self.settled)
-        found = (p for d in new for p, _ in d.factor()[1])
+        found = (p for d in new for p, _ in space.factor(d)[1])
         return [p for p in found if space.is_of_constants(space.of(p))]
 
 

@@ -35,7 +35,7 @@ def intervals(
             slopes = (space.read(wall).derivative(1) for wall in walls)
             at_ends = [-end / slope for end, slope in zip(ends, slopes, strict=True)]
             met = [P.partial(1), *(space.read(t.relation, {beta: end}) for end in at_ends)]
-            parts = (space.of(p) for f in met for p, _ in f.top.factor()[1])
+            parts = (space.of(p) for f in met for p, _ in space.factor(f.top)[1])
             linear = (p for p in parts if p.uses(0) and not p.partial(0).uses(0))
             zeros = (space.symbols[0] - p / p.partial(0) for p in linear)
             points = [*dict.fromkeys(map(text_of, zeros))]
