@@ -336,9 +336,8 @@ def find_conserved(lie: LieStructure) -> ConservedQuantities:
             law = normalized(candidate)
             if law.is_constant() or any(not along(x, law).is_zero() for x in p.fields):
                 continue
-            if (law := _regular(p, law)) is None:
-                continue
             try:
+                law = _regular(p, law)
                 gradient = [Evaluator(x)(point) for x in p.field.gradient(law)]
             except Pole:
                 continue
@@ -360,8 +359,8 @@ def _minors(p: Parameterization) -> list[RationalFunction]:
     return [minor for minor in found if not minor.is_zero()]
 
 
-def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction | None:
-    """Return the law, or its inverse, with a value at the start; None where neither has one.
+def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
+    """Return the law, or its inverse, with a value at the start; Pole where neither has one.
 
     Where F has a negative degree so has a quotient: forms whose degrees have one sign have finitely
     many monomials of a degree.
@@ -373,7 +372,7 @@ def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction | N
         with suppress(ZeroDivisionError):
             p.at_start(way)
             return way
-    return None
+    raise Pole
 
 
 def with_logarithm(conserved: ConservedQuantities, law: LogFunction | None) -> ConservedQuantities:

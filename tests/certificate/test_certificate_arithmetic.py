@@ -1,5 +1,7 @@
 """What the checker computes with: functions against their values, calls against what they are."""
 
+import math
+
 import pytest
 from flint import arb, fmpq
 
