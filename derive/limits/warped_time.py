@@ -90,15 +90,16 @@ def _kept(
 ) -> dict[RationalFunction, RationalFunction]:
     """Return for each factor f of g a conserved c <= f^2, positive at this start; nothing without.
 
-    By a sum of squares, or as the square of a law |c| <= f; the largest, where these are numbers.
+    By a sum of squares, or the square of a law 0 < c <= |f|; the largest, where these are numbers.
     """
     if not g.is_polynomial() or g.field.generators or g.is_constant():
         return {}
     laws, kept = [law for law in metric.conserved.laws if law.is_polynomial()], {}
+    nonnegative, is_positive = Signs().is_nonnegative, Signs(positive).is_positive
     for f, _ in factored(g)[1]:
-        below = (c * c for c in laws if all(map(Signs().is_nonnegative, (f - c, f + c))))
-        levels = {c: at_start(c) for c in (*guards_of(metric, f), *below)}
-        proved = {c: x for c, x in levels.items() if Signs(positive).is_positive(x)}
+        guards = [(c, c if nonnegative(f * f - c) else c * c) for c in guards_of(metric, f)]
+        guards += [(c * c, c * c) for c in laws if all(map(nonnegative, (f - c, f + c)))]
+        proved = {low: at_start(low) for c, low in guards if is_positive(at_start(c))}
         if not proved:
             return {}
         kept[f] = max(proved, key=lambda c: proved[c].value() if proved[c].is_constant() else 0)
