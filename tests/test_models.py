@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-import tests.witnesses.derivation  # noqa: F401 - its witnesses
 from derive import NumericalError, Verdict
 from derive.certificate.checking.check import check_text
 from numerics import crosscheck

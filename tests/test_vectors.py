@@ -9,7 +9,6 @@ import pytest
 import sympy
 from mpmath import mp, mpf
 
-import tests.witnesses.derivation  # noqa: F401 (its witnesses)
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict
 from tests.conditions import texts
 from tests.published import derive_once

@@ -20,7 +20,6 @@ from derive.model.notation import Notation
 from tests.cli.commands import run
 from tests.explicit.witness import numeric_minimum
 from tests.witnesses import WITNESSES, Refuted
-from tests.witnesses import fibre as _witnesses  # noqa: F401
 
 NUCLEAR = "2*sqrt(beta1**2 + beta2**2 + beta3**2 + beta4**2 + 2*Abs(beta1*beta4 - beta2*beta3))"
 

@@ -9,7 +9,6 @@ import sympy
 from derive import Parameterization
 from derive.limits.find import regimes
 from tests.witnesses import WITNESSES, Refuted, changed, repeated
-from tests.witnesses import regimes as _witnesses  # noqa: F401
 
 A = "alpha"
 SKIPS = {

@@ -12,7 +12,6 @@ from numerics import saddle_path
 from tests.cli.commands import run
 from tests.published import derive_once
 from tests.witnesses import WITNESSES, Refuted
-from tests.witnesses import saddle as _witnesses  # noqa: F401
 
 SAME = {"p": "alpha", "m": "alpha"}
 MODELS = {

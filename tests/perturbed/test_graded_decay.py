@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-import tests.witnesses.perturbed  # noqa: F401 (its witnesses)
 from derive import perturb
 from tests.published import derive_once
 from tests.witnesses import WITNESSES

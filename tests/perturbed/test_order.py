@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import sympy
 
-import tests.witnesses.order  # noqa: F401 (its witnesses)
 from derive import InputError, Verdict
 from derive.perturbed.order import data_order
 from derive.verdict import Finding

@@ -21,7 +21,6 @@ from numerics import confirm_perturbation, crosscheck
 from tests.cli.commands import run
 from tests.published import derive_once
 from tests.witnesses import WITNESSES, Refuted, repeated
-from tests.witnesses import perturbed as _perturbed_witnesses  # noqa: F401
 
 pytestmark = pytest.mark.every(3)
 

@@ -6,7 +6,6 @@ from random import Random
 import pytest
 import sympy
 
-import tests.witnesses.derivation  # noqa: F401 (its witnesses)
 from derive import DeriveError, Parameterization, Verdict, derive
 from tests.witnesses import WITNESSES, Refuted, repeated
 

@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-import tests.witnesses.margins  # noqa: F401 (its witnesses)
 from derive import Verdict, margins
 from derive.statement import Ground, Statement
 from tests.cli.commands import run

@@ -5,6 +5,8 @@ nothing. It draws data that try to break the conditions, and returns how many tr
 where it cannot reach the statement, which is counted.
 """
 
+import importlib
+import pkgutil
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -14,7 +16,26 @@ from typing import Any
 from derive.statement import KINDS, Statement
 
 Witness = Callable[[Any, Statement, random.Random], int]
-WITNESSES = {}
+
+
+def load():
+    """Import all witnesses, and what draws records for them."""
+    for module in pkgutil.iter_modules(__path__):
+        if not module.name.startswith(("test_", "__")):
+            importlib.import_module(f"{__name__}.{module.name}")
+
+
+class Witnesses(dict[str, Witness]):
+    """Witnesses by kind, which are imported where the first is asked for."""
+
+    def __missing__(self, kind):
+        load()
+        if kind not in self:
+            raise KeyError(kind)
+        return self[kind]
+
+
+WITNESSES = Witnesses()
 
 
 def witness(*kinds):

@@ -7,9 +7,7 @@ and memory; what a process has told before it is ended counts.
 from __future__ import annotations
 
 import argparse
-import importlib
 import multiprocessing
-import pkgutil
 import random
 import resource
 import sys
@@ -17,22 +15,14 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-import tests.witnesses
 from derive.statement import Open
-from tests.witnesses import WITNESSES, Refuted
+from tests.witnesses import WITNESSES, Refuted, load
 from tests.witnesses.drawn import DRAWN
 
 MEMORY = 6 << 30
 """Bytes of addresses, the imported libraries among them, that a record may take."""
 SECONDS = 120
 """How long a record may take to be drawn and tried."""
-
-
-def load():
-    """Import all witnesses, and what draws records for them."""
-    for module in pkgutil.iter_modules(tests.witnesses.__path__):
-        if not module.name.startswith(("test_", "__")):
-            importlib.import_module(f"tests.witnesses.{module.name}")
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,6 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.special import softmax
 
-import tests.witnesses.explicit
-import tests.witnesses.fibre
-import tests.witnesses.margins
-import tests.witnesses.perturbed
-import tests.witnesses.regimes
-import tests.witnesses.steepest  # noqa: F401 (their witnesses)
 from derive import (
     Parameterization,
     Verdict,

@@ -1,12 +1,9 @@
 """Each kind of statement has a witness; what is told are statements, and none contradict."""
 
 import functools
-import importlib
-import pkgutil
 
 import pytest
 
-import tests.witnesses
 from derive import Derivation, Parameterization, explicit_counterpart, margins, perturb
 from derive.inverse.parameterize import parameterize
 from derive.limits.find import regimes
@@ -27,14 +24,12 @@ from derive.statement import (
 )
 from derive.verdict import Verdict
 from tests.published import derive_once
-from tests.witnesses import WITNESSES
+from tests.witnesses import WITNESSES, load
 from tests.witnesses.test_statements import wide_net
 
 
 def test_every_kind_has_a_witness():
-    for module in pkgutil.iter_modules(tests.witnesses.__path__):
-        if not module.name.startswith("test_"):
-            importlib.import_module(f"tests.witnesses.{module.name}")
+    load()
     assert WITNESSES.keys() == KINDS.keys()
 
 

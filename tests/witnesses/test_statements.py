@@ -15,9 +15,7 @@ from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem
 from tests.published import derive_once
 from tests.witnesses import withstood
-from tests.witnesses.__main__ import load
 
-load()
 TIED = {"p": "alpha", "m": "alpha"}
 ENTROPY, EXPONENTIATED = "p*log(p) + m*log(m)", "mirror u*log(u) + v*log(v)"
 

@@ -12,7 +12,6 @@ from derive import InputError, Parameterization
 from numerics import audit_run
 from tests.cli.commands import run
 from tests.witnesses import WITNESSES, Refuted
-from tests.witnesses import run as _witnesses  # noqa: F401
 
 MODELS = {
     "u*v": (lambda w: w[0] * w[1], lambda w: np.stack([w[1], w[0]])),
