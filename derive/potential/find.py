@@ -276,9 +276,10 @@ def _integral(
     if integral.kernel is None:
         unwritten = Integrand(_unwritten(metric, "kernel"))
         integral = along or replace(integral, integrand=unwritten)
+    elif (closed := in_beta(integral, chart)) is not None:
+        integral = closed
     elif along is not None:
-        closed = in_beta(along, integral, chart)
-        integral = closed or min(along, integral, key=_integrals_left)
+        integral = min(along, integral, key=_integrals_left)
     return Form(METRIC, integral, chart)
 
 

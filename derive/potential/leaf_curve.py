@@ -265,17 +265,20 @@ def _of_outer(curve: LeafCurve, outer: Outer) -> _Integrated | None:
     if (mu := antiderivative(curve, 1 / curve.r)) is None:
         return None
     c, b = rational(outer.c), to_expr(outer.b, notation.start_symbols)
-    call, s, mu = outer.h(curve.expr(outer.G)), (beta - b) / c, without_modulus(mu)
+    s, G = (beta - b) / c, curve.expr(outer.G)
+    call, bare = outer.h(G), {sympy.log(sympy.Abs(G)): sympy.log(G)}  # G > 0 of logarithms
+    mu = mu.xreplace(bare)
     k = mu.coeff(call)
     rest = mu - k * call
     start = at_start(curve, rest) + k * s.xreplace({beta: beta0})
     gradient, value = collected(mu, x) - start, None
     if not rest.has(sympy.log, sympy.atan):
         rest = to_field(from_sympy(rest), curve.field, "dQ/dbeta")
-        whole = collected(antiderivative(curve, rest * ratio), x)
-        others = without_modulus(whole).xreplace({call: sympy.S.Zero})
-        linear = sympy.expand((whole - others) / call / c - start)
-        value = others + c * k * s**2 / 2 + linear * beta
+        if (whole := antiderivative(curve, rest * ratio)) is not None:
+            whole = collected(whole, x).xreplace(bare)
+            linear = whole.coeff(call)
+            others, line = whole.xreplace({call: sympy.S.Zero}), sympy.expand(linear / c - start)
+            value = others + c * k * s**2 / 2 + line * beta
     elif k == 0 and (whole := beside_logarithms(curve, rest, ratio)) is not None:
         value = whole - start * beta
     return _Integrated(c * call + b, gradient, value, mu, None, start, ())

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from math import lcm
 from operator import mul
+from typing import NamedTuple
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.integrals.rationaltools import ratint
 
 from derive.errors import DeriveError
 from derive.exact.field.factors import factored, linear_terms
-from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.liouville import not_elementary
 from derive.exact.named_integrals import Exponential, meanings
 from derive.exact.signs import Signs
-from derive.exact.towers.tower import build_elements
+from derive.exact.towers.tower import Tower, build_elements, to_field
 from derive.language import from_sympy, to_sympy
 from derive.model.condition import Sign
 from derive.model.labels import quoted
@@ -31,6 +34,7 @@ from derive.model.notation import (
     log_expr,
     to_expr,
     to_factored_expr,
+    without_modulus,
 )
 from derive.model.parameterization import Parameterization
 from derive.potential.accept import ZeroTest, accepted
@@ -102,65 +106,94 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Cha
     return trimmed(replace(named, integrand=left)), rooted
 
 
-def _left_inside(p: Parameterization, piece: Piece) -> Integrand:
-    """Say why int dbeta/K is left, by that over G = t, in which beta is an elementary h(t)."""
-    layers, inner, (beta,), notation = list[Layer](), p, piece.betas, Notation(p)
+class _Inside(NamedTuple):
+    """F = h(G), by which the integral of dQ/dbeta = int dbeta/K is one over G = t.
+
+    Attributes:
+        slope: h'(t)/K.
+        where: what t is, in words.
+    """
+
+    G: RationalFunction
+    t: Symbol
+    h: Expr
+    slope: Expr
+    where: str
+
+    def with_signs(self, e: Expr, nonnegative: frozenset[str]) -> Expr:
+        """Return a function of t with log |A| of A whose signs are not known."""
+        known, field = Signs(nonnegative), FunctionField((self.t.name,))
+
+        def logarithm(A: Expr) -> Expr:
+            with suppress(DeriveError):
+                f = to_field(from_sympy(A), field, "a logarithm").compose((self.G,), self.G.field)
+                if sign := known.is_nonnegative(f) - known.is_nonnegative(-f):
+                    return sympy.log(sign * A)
+            return sympy.log(sympy.Abs(A))
+
+        return sympy.expand_log(e).replace(sympy.log, logarithm)
+
+
+def _insides(p: Parameterization, piece: Piece, side: int = 1) -> Iterator[_Inside]:
+    """Yield what F is a function of, the outermost first, t > 0 or, on the other side, -t > 0."""
+    if piece.kernel is None:
+        return
+    layers, inner, notation, (beta,) = list[Layer](), p, Notation(p), piece.betas
+    K = with_formulas(piece.kernel, piece.roots)
     while (layer := outermost(inner, notation)) is not None:
         layers, inner = [*layers, layer], layer.inner
         notation = Notation(inner)
-    if not layers or piece.kernel is None:
-        return Integrand()
-    t = Symbol(str(notation.fresh("t")), positive=True)
-    kernel, proofs = with_formulas(piece.kernel, piece.roots), list[str]()
-    for side in (t, -t) if kernel.has(sympy.Abs) else (t,):
-        h = reduce(lambda e, layer: layer.image(e), reversed(layers), side)
-        proofs.append(_not_elementary(h.diff(t) / kernel.xreplace({beta: h}), t))
-    if not all(proofs):
-        return Integrand()
-    where = f"with `{t} = {to_expr(inner.F[0], notation.weights)}`"
-    return Integrand("gradient not elementary", f"{where}, {proofs[0]}")
+        t = Symbol(str(notation.fresh("t")), positive=True)
+        h = reduce(lambda e, layer: layer.image(e), reversed(layers), side * t)
+        G = Tower.over(p.field, p.positive).element(inner.trees[0])
+        where = f"with `{t} = {to_expr(inner.F[0], notation.weights)}`"
+        yield _Inside(p.field.embed(G), t, h, h.diff(t) / K.xreplace({beta: h}), where)
 
 
-def in_beta(along: Piece, over_beta: Piece, chart: Chart | None) -> Piece | None:
-    """Return Q along a weight t, closed there, as a function of beta; None of another.
+def _left_inside(p: Parameterization, piece: Piece) -> Integrand:
+    """Say why int dbeta/K is left, by that over G."""
+    sides = (1, -1) if piece.kernel is not None and piece.kernel.has(sympy.Abs) else (1,)
+    for inside in zip(*(_insides(p, piece, side) for side in sides), strict=True):
+        proofs = [_not_elementary(x.slope, x.t) for x in inside]
+        if all(proofs):
+            return Integrand("gradient not elementary", f"{inside[0].where}, {proofs[0]}")
+    return Integrand()
 
-    All of it is a function of a power of t that a chart writes in beta, where K is known.
+
+def in_beta(piece: Piece, chart: Chart | None) -> Piece | None:
+    """Return Q = beta mu - R for int dbeta/K, mu = int dt h'/K and R = int h dmu over G; or None.
+
+    G is written in beta again.
     """
-    curve, K, (beta,) = along.curve, over_beta.kernel, along.betas
-    if along.kind != "parametric" or curve is None or K is None or chart is None:
+    if chart is None:
         return None
-    p, s = chart.parameterization, sympy.Dummy("s", positive=True)
-    constants = dict(along.constants) | dict(over_beta.constants)
-    n, parts = _in_power((along.value, *along.gradient), curve.parameter, s)
-    known = curve.weight in p.weights and dict(along.constants).items() <= constants.items()
-    written = chart.write(p.field.named(curve.weight) ** n) if n and known else None
-    if written is None:
-        return None
-    value, slope = (e.xreplace({s: written}) for e in parts)
-    begin = {beta: to_expr(p.at_start(p.F[0]), chart.notation.start_symbols)}
+    p, names = chart.parameterization, chart.notation.start_symbols
+    for inside in _insides(p, piece):
+        t, mu = chart.write(inside.G), _by_name(inside.slope, inside.t, chart)
+        R = None if mu is None else _by_name(inside.h * inside.slope, inside.t, chart)
+        if t is not None and mu is not None and R is not None:
+            mu, R = (inside.with_signs(e, p.nonnegative) for e in (mu, R))
+            start = mu.xreplace({inside.t: to_expr(p.at_start(inside.G), names)})
+            slope, R = (e.xreplace({inside.t: t}) for e in (mu - start, R))
+            if (closed := _accepted(piece, slope, R, p)) is not None:
+                return closed
+    return None
+
+
+def _accepted(piece: Piece, slope: Expr, R: Expr, p: Parameterization) -> Piece | None:
+    """Return Q = beta mu - R with mu = dQ/dbeta for an integral over 1/K, where it is proved."""
+    (beta,), (beta0,) = piece.betas, Notation(p).beta_0
+    value = beta * slope - moving(R, beta)
     shown = (
-        ("Q'' K = 1", slope.diff(beta) * K, sympy.S.One),
-        (f"dQ/d{beta} = {slope}", value.diff(beta), slope),
-        (f"dQ/d{beta} = 0 at the start", slope.xreplace(begin).xreplace(constants), sympy.S.Zero),
+        ("Q'' K = 1", without_modulus(slope).diff(beta) * piece.kernel, sympy.S.One),
+        (f"dQ/d{beta} = {slope}", without_modulus(value).diff(beta), without_modulus(slope)),
+        (f"dQ/d{beta} = 0 at the start", slope.xreplace({beta: beta0}), sympy.S.Zero),
     )
-    evidence = accepted(ZeroTest(p, {}), shown, "kernel")
-    if evidence is None:
+    if (evidence := accepted(ZeroTest(p, {}), shown, "kernel")) is None:
         return None
-    closed = replace(over_beta, value=value, gradient=(slope,), constants=(*constants.items(),))
-    evidence, note = (*over_beta.evidence, *evidence), ", ".join(meanings(value))
-    assumed = along.assumptions
-    return trimmed(
-        replace(closed, evidence=evidence, note=note, assumptions=assumed, integrand=None)
-    )
-
-
-def _in_power(parts: Sequence[Expr], t: Symbol, s: Symbol) -> tuple[int, list[Expr]]:
-    """Return n and functions of s = t^n > 0 that some of t are; n = 0 where they are none."""
-    powers = [x.exp for e in parts for x in e.atoms(sympy.Pow) if x.base == t]
-    n = int(sympy.gcd_list(powers)) if powers and all(k.is_Integer for k in powers) else 1
-    found = [sympy.expand_log(e.xreplace({t: s ** sympy.Rational(1, n)})) for e in parts]
-    broken = (x for e in found for x in e.atoms(sympy.Pow) if x.base == s and not x.exp.is_Integer)
-    return (0 if any(True for _ in broken) else n), found
+    evidence, note = (*piece.evidence, *evidence), ", ".join(meanings(value))
+    closed = {"value": value, "gradient": (slope,), "integrand": None, "note": note}
+    return trimmed(replace(piece, evidence=evidence, **closed))
 
 
 def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
@@ -371,23 +404,37 @@ def _in_powers(slope: Expr, s: Symbol) -> Expr | None:
 
 
 def _by_name(slope: Expr, s: Symbol, chart: Chart) -> Expr | None:
-    """Return the antiderivative p(t) exp(A) + c erfi(...), or erf, of a slope p(t) exp(A); or None.
+    """Return the antiderivative of what is rational in a root t of s, and in one exponential.
 
-    t is a root of s, p a polynomial in t and A of degree 2, with known signs.
+    None of another, and where signs are needed that are not known.
     """
     roots = (x.exp.q for x in slope.atoms(sympy.Pow) if x.base == s and x.exp.is_Rational)
-    n, t, E = lcm(*roots), sympy.Dummy("t", positive=True), sympy.Dummy("E", positive=True)
+    n, E = lcm(*roots), sympy.Dummy("E", positive=True)
+    t = Symbol(str(chart.notation.fresh("t")), positive=True)
     integrand = slope.xreplace({s: t**n}) * n * t ** (n - 1)
-    calls = [call for call in integrand.atoms(sympy.exp) if call.has(t)]
-    if len(calls) != 1:
+    images = {x.name: x for x in integrand.free_symbols | {t}}
+    try:
+        names = sorted(images.keys() - {t.name})
+        (f,) = build_elements([from_sympy(integrand)], [t.name, *names], (), {t.name})
+    except (DeriveError, ZeroDivisionError):
         return None
-    A, g = sympy.expand(calls[0].exp), integrand.xreplace({calls[0]: E})
-    found = Exponential(t, E, A, lambda x, f: None, chart.sign).integral(g)
+    calls = [g for g in f.field.generators if g.name in f.variables()]
+    if [g.kind for g in calls] not in (["exp"], []):
+        return None
+    A = to_expr(calls[0].argument, images) if calls else t
+    g = to_expr(f, {**images, **{call.name: E for call in calls}})
+    found = Exponential(t, E, A, lambda x, part: _rational(part, x), chart.sign).integral(g)
     if found is None or (found.has(sympy.pi) and "pi" in chart.notation.taken):
         return None
-    found = found.xreplace({t: s ** sympy.Rational(1, n)})
+    found = found.xreplace({E: sympy.exp(A)}).xreplace({t: s ** sympy.Rational(1, n)})
     proved = ZeroTest(chart.parameterization, {}).vanishes(found.diff(s) - slope)
     return found if proved else None
+
+
+def _rational(f: Expr, x: Symbol) -> Expr | None:
+    """Return an antiderivative of a rational function by logarithms of linear ones; or None."""
+    found = ratint(f, x)
+    return None if found.has(sympy.RootSum, sympy.I) else found
 
 
 def find_lift(warping: WarpVerdict) -> Lift:

@@ -294,7 +294,7 @@ def form_lines(
     yield OnPage((opening, Equations((*curved, (of_beta, value)), label=label)))
     yield OnTerminal((Equations((*curved, (name, piece.value), *slopes)),))
     if piece.value != value:
-        yield OnTerminal((note(f"with `psi = d{name}/d{{b}}`", b=b),))
+        yield OnTerminal((note("with `psi` = {slope}", slope=Text(f"d{name}/d{b}")),))
     if piece.time_curve is not None:
         yield OnTerminal((note("with {between}", between=between),))
     calls = value.atoms(AppliedUndef) if piece.kernel is not None else ()
