@@ -136,10 +136,10 @@ class _Inside(NamedTuple):
 
 def _insides(p: Parameterization, piece: Piece, side: int = 1) -> Iterator[_Inside]:
     """Yield what F is a function of, the outermost first, t > 0 or, on the other side, -t > 0."""
-    if piece.kernel is None:
-        return
     layers, inner, notation, (beta,) = list[Layer](), p, Notation(p), piece.betas
-    K = with_formulas(piece.kernel, piece.roots)
+    K = None if piece.kernel is None else with_formulas(piece.kernel, piece.roots)
+    if K is None or K.has(*(root.symbol for root in piece.roots)):
+        return
     while (layer := outermost(inner, notation)) is not None:
         layers, inner = [*layers, layer], layer.inner
         notation = Notation(inner)
@@ -151,13 +151,13 @@ def _insides(p: Parameterization, piece: Piece, side: int = 1) -> Iterator[_Insi
 
 
 def _left_inside(p: Parameterization, piece: Piece) -> Integrand:
-    """Say why int dbeta/K is left, by that over G."""
-    sides = (1, -1) if piece.kernel is not None and piece.kernel.has(sympy.Abs) else (1,)
+    """Say why int dbeta/K is left, by that over the G of which it is said shortest."""
+    sides, told = (1, -1) if piece.kernel is not None and piece.kernel.has(sympy.Abs) else (1,), []
     for inside in zip(*(_insides(p, piece, side) for side in sides), strict=True):
         proofs = [_not_elementary(x.slope, x.t) for x in inside]
-        if all(proofs):
-            return Integrand("gradient not elementary", f"{inside[0].where}, {proofs[0]}")
-    return Integrand()
+        told += [f"{inside[0].where}, {proofs[0]}"] if all(proofs) else []
+    proof = min(told, key=len, default="")
+    return Integrand("gradient not elementary", proof) if proof else Integrand()
 
 
 def in_beta(piece: Piece, chart: Chart | None) -> Piece | None:
@@ -184,8 +184,11 @@ def _accepted(piece: Piece, slope: Expr, R: Expr, p: Parameterization) -> Piece 
     """Return Q = beta mu - R with mu = dQ/dbeta for an integral over 1/K, where it is proved."""
     (beta,), (beta0,) = piece.betas, Notation(p).beta_0
     value = beta * slope - moving(R, beta)
+    K = with_formulas(piece.kernel, piece.roots)
+    if sympy.Tuple(value, slope, K).has(*(root.symbol for root in piece.roots)):
+        return None  # which moves with beta
     shown = (
-        ("Q'' K = 1", without_modulus(slope).diff(beta) * piece.kernel, sympy.S.One),
+        ("Q'' K = 1", without_modulus(slope).diff(beta) * K, sympy.S.One),
         (f"dQ/d{beta} = {slope}", without_modulus(value).diff(beta), without_modulus(slope)),
         (f"dQ/d{beta} = 0 at the start", slope.xreplace({beta: beta0}), sympy.S.Zero),
     )

@@ -12,7 +12,13 @@ from witness_flow import Model, evaluate, integrate, number
 from derive import Parameterization, Verdict
 from derive.model.notation import Notation
 from derive.potential.find import integrated
-from derive.potential.quadrature import _in_powers, integrate_along_segment, integrate_gradient
+from derive.potential.quadrature import (
+    _in_powers,
+    in_beta,
+    integrate_along_beta,
+    integrate_along_segment,
+    integrate_gradient,
+)
 from derive.render.plain import unmark
 from derive.render.sections import form_lines
 from derive.render.text import text_lines
@@ -177,3 +183,13 @@ def test_before_its_ends_are_sought_a_domain_is_told_with_all_that_may_end_it(ou
     assert potential.finding.verdict is Verdict.PROVED
     assert potential.piece.integrand.left == "time"
     assert (potential.piece.domain.walls, potential.piece.domain.undecided) == ((), says)
+
+
+@pytest.mark.parametrize("start", [None, {"b": "1", "c": "2"}])
+def test_a_root_without_a_formula_is_no_constant_of_an_integral(start):
+    """K of exp(b c^2) has a root of a cubic over log beta, which moves with beta."""
+    (block,) = derive_once("exp(b*c**2)", start).blocks
+    piece, chart = integrate_along_beta(block.metric, Notation(block.parameterization))
+    assert [root.explicit for root in piece.roots] == [None]
+    assert piece.integrand.proof == ""
+    assert in_beta(piece, chart) is None
