@@ -256,8 +256,8 @@ def _level_cost(w: WeightsProblem, cost: BlockCost) -> Statement:
         values,
         kind="level cost",
         about=", ".join(map(str, cost.betas)),
-        conditions=cost.cost.given,
-        by=cost.cost.finding,
+        conditions=cost.given,
+        by=cost.finding,
     )
 
 
@@ -330,11 +330,11 @@ def _cost(cost: BlockCost, w: WeightsProblem) -> Statement | Open:
     about = ", ".join(map(str, cost.betas)) if blocks > 1 else ""
     named = {"name": name, "square": least_square(w)}
     if cost.formula is None:
-        proved = cost.cost.finding.verdict is Verdict.PROVED
-        why = "a root of a polynomial is left" if proved else cost.cost.finding
+        proved = cost.finding.verdict is Verdict.PROVED
+        why = "a root of a polynomial is left" if proved else cost.finding
         words = f"{least} is not written: {{why}}"
         return Open(words, {**named, "why": why}, kind="representation cost", about=about)
-    given: tuple[object, ...] = cost.cost.given
+    given: tuple[object, ...] = cost.given
     nowhere: tuple[object, ...] = ()
     if cost.side:
         (b,) = cost.betas
@@ -347,7 +347,7 @@ def _cost(cost: BlockCost, w: WeightsProblem) -> Statement | Open:
         kind="representation cost",
         about=about,
         conditions=given,
-        by=cost.cost.finding,
+        by=cost.finding,
         below=(Equations(((name, cost.formula),)), *nowhere),
     )
 

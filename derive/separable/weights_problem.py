@@ -83,18 +83,20 @@ class BlockCost:
 
     Attributes:
         outputs: which, counted from 0.
-        cost: how it was found, as a root of a polynomial or a formula.
+        finding: how it was found, as a root of a polynomial or a formula.
         formula: R_F in betas; None where it was not written; on its *side* of 0 alone where that
             is 1 or -1, no w having F(w) = beta on the other.
         square: the sum of squares that is least, where not of all weights.
+        given: of which beta that is said, where it is not of every beta.
     """
 
     outputs: tuple[int, ...]
     betas: tuple[Symbol, ...]
-    cost: SquaredDistance
+    finding: Finding
     formula: Expr | None
     side: int = 0
     square: Expr | None = None
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -265,7 +267,8 @@ def _by_length(p: Parameterization, large: Sequence[str], lam: Fraction) -> Bloc
     betas = (Symbol("s", real=True),) if p.vectors else Notation(p, tuple(range(p.d))).betas
     R = (sympy.Add(*(b**2 for b in betas)) / rational(ratio.value())) ** rational(lam)
     reason = "`|F|` is a power of the length of these weights"
-    return BlockCost((0,), betas, SquaredDistance(betas, Finding(Verdict.PROVED, reason)), R)
+    cost = SquaredDistance(betas, Finding(Verdict.PROVED, reason))
+    return BlockCost((0,), betas, cost.finding, R, given=cost.given)
 
 
 def is_polynomial(p: Parameterization) -> bool:
@@ -294,30 +297,19 @@ def _vanishing(block: Block) -> list[Expr]:
 def _costs(p: Parameterization, D: Expr) -> list[BlockCost]:
     if p.geometry != EUCLIDEAN:
         return _weighted_costs(p)
-    if p.vectors:
-        s = Symbol("s", real=True)
-        cost = representation_cost(p, (s,))
-        k = _factor(cost, s, 1) if isinstance(cost, RootByInterval) else None
-        return [BlockCost((0,), (s,), cost, None if k is None else k * s ** (2 / D))]
-    found = []
-    for group in p.blocks:
-        block = p if len(p.blocks) == 1 else p.restrict(group)
-        betas = Notation(p, group).betas
+    found, s = [], Symbol("s", real=True)  # |beta| of a vector
+    for group in [(0,)] if p.vectors else p.blocks:
+        block = p if len(p.blocks) <= 1 else p.restrict(group)
+        betas = (s,) if p.vectors else Notation(p, group).betas
         cost, formula, side = representation_cost(block, betas), None, 0
         if isinstance(cost, RootByInterval):
             down, up = (_factor(cost, betas[0], side) for side in (-1, 1))
-            formula, side = _on_sides(down, up, betas[0], 2 / D)
-        elif cost.verdict is Verdict.PROVED:
+            formula, side = _on_sides(None if p.vectors else down, up, betas[0], 2 / D)
+        elif cost.verdict is Verdict.PROVED and not p.vectors:
             formula = next(iter(cost.closed_forms), None)
-        found.append(BlockCost(group, betas, cost, formula, side))
+        side = 0 if p.vectors else side
+        found.append(BlockCost(group, betas, cost.finding, formula, side, given=cost.given))
     return found
-
-
-@dataclass(frozen=True)
-class FibreMinimum(SquaredDistance):
-    """The least sum of squares over learning rates, by a rule for costs over the fibre."""
-
-    given: tuple[str, ...] = ()
 
 
 def _weighted_costs(p: Parameterization) -> list[BlockCost]:
@@ -331,16 +323,16 @@ def _weighted_costs(p: Parameterization) -> list[BlockCost]:
         square = square if p.parameters else _written_square(p, p.weights)
         blocks = fibre_cost(plain, square).blocks
     except InputError as fault:
-        betas = Notation(p, tuple(range(p.d))).betas
-        cost = SquaredDistance(betas, Finding(Verdict.UNDECIDED, str(fault)))
-        return [BlockCost(tuple(range(p.d)), betas, cost, None)]
+        every = tuple(range(p.d))
+        finding = Finding(Verdict.UNDECIDED, str(fault))
+        return [BlockCost(every, Notation(p, every).betas, finding, None)]
     for group, x in zip(p.blocks or [(0,)], blocks, strict=True):
         betas = (Symbol("s", real=True),) if p.vectors else x.beta
         R, side = (x.whole, 0) if x.power is None else _on_sides(*x.sides, betas[0], x.power)
         pairs = zip(x.beta, betas, (scales[i] for i in group), strict=True)
         at = {own: b / scale for own, b, scale in pairs}
         R = R.subs(at, simultaneous=True) if R and x.attained else None
-        found.append(BlockCost(group, betas, FibreMinimum(betas, x.finding, x.given), R, side))
+        found.append(BlockCost(group, betas, x.finding, R, side, given=x.given))
     return found
 
 
