@@ -124,6 +124,15 @@ def test_a_wrong_constant_is_rejected_and_the_right_one_is_not():
     assert not accepts(term, Candidate(W**2, sympy.sqrt(W), half, sympy.Integer(-4)))
 
 
+def test_what_is_not_positive_is_not_accepted():
+    """A scale below 0, an assumption that never holds, an interval beside the range of F."""
+    root, half = sympy.sqrt(W), (sympy.Integer(0), sympy.oo)
+    term, concave = (Term(parse_expression(f"{s}beta*log(beta)"), ("beta",)) for s in ("", "-"))
+    assert not accepts(concave, Candidate(W**2, root, half, sympy.Integer(-4)))
+    assert not accepts(term, Candidate(W**2, root, half, sympy.Integer(4), (sympy.Integer(-1),)))
+    assert not accepts(term, Candidate(W**2, root, (-sympy.oo, sympy.Integer(0)), sympy.Integer(4)))
+
+
 @pytest.mark.parametrize("broken", ["scale", "F"])
 def test_a_broken_search_proves_nothing(monkeypatch, broken):
     from derive.inverse import parameterize as module
