@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -46,9 +47,7 @@ if TYPE_CHECKING:
     from derive.optimizers.optimizer import Optimizer, Optimizers
     from derive.optimizers.pushed import PushedDerivation
     from derive.optimizers.saddle_path import SaddlePath
-    from derive.perturbed.order import DataOrder
     from derive.perturbed.record import Perturbation
-    from derive.perturbed.run import AuditedRun
     from derive.printable import Shown
     from derive.separable.find import Margins
     from derive.univariate.problem import VariationalProblem
@@ -356,14 +355,10 @@ def _letters(v: Perturbation) -> Iterator[Note | OnTerminal]:
         )
 
 
-def tell_run(r: AuditedRun) -> Document:
-    """Return what is said of a training run."""
-    return on_derivation(r, Part("A training run against the flow of `F`"))
-
-
-def tell_order(o: DataOrder) -> Document:
-    """Return what is said of loss weights and the order of batches on given data."""
-    return on_derivation(o, Part("Loss weights and the order of batches, on given data"))
+tell_run = partial(on_derivation, first=Part("A training run against the flow of `F`"))
+tell_order = partial(
+    on_derivation, first=Part("Loss weights and the order of batches, on given data")
+)
 
 
 def tell_path(s: SaddlePath) -> Document:

@@ -6,13 +6,13 @@ not derived for is refused, and beyond a wall of its domain all is nan.
 
 from __future__ import annotations
 
-import functools
 import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import sympy
@@ -49,14 +49,13 @@ _WIDTH = 92
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
-def render_jax(derivation: Derivation) -> str:
-    """Return a module of JAX; NumericalError where there is no Q."""
-    return Writer(with_q(derivation), JAX).module(derivation)
+def _module(language: Language, derivation: Derivation) -> str:
+    """Return a module; NumericalError where there is no Q, or no formula of it."""
+    kind = _NumpyWriter if language is NUMPY else Writer
+    return kind(with_q(derivation), language).module(derivation)
 
 
-def render_torch(derivation: Derivation) -> str:
-    """Return a module of PyTorch; NumericalError where there is no Q."""
-    return Writer(with_q(derivation), TORCH).module(derivation)
+render_jax, render_torch, render_numpy = (partial(_module, x) for x in (JAX, TORCH, NUMPY))
 
 
 def with_q(d: Derivation) -> Potential:
@@ -66,25 +65,20 @@ def with_q(d: Derivation) -> Potential:
     return d.potential
 
 
-def jax_function(potential: Potential, start: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return Q(beta) in JAX at a start."""
-    return _function(Writer(potential, JAX), start)
-
-
-def torch_function(potential: Potential, start: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return Q(beta) in PyTorch at a start."""
-    return _function(Writer(potential, TORCH), start)
-
-
-def _function(writer: Writer, start: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return the function of the module; InputError for a start that numbers refuse, too."""
-    at: Any = writer.potential.numeric(start)
+def _function(
+    language: Language, potential: Potential, start: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """Return Q(beta) at a start; InputError for a start that numbers refuse, too."""
+    writer, at = Writer(potential, language), cast(Any, potential.numeric(start))
     read = {writer.name(x): np.asarray(value, float).tolist() for x, value in at.start}
     parts = writer.parts()
     text = "\n\n".join(("import math", writer.imports(parts), *parts))
     room: dict[str, Any] = {}
     exec(compile(text, "<regderive>", "exec"), room)
-    return functools.partial(room["Q"], **read)
+    return partial(room["Q"], **read)
+
+
+jax_function, torch_function = partial(_function, JAX), partial(_function, TORCH)
 
 
 class Writer:
@@ -356,11 +350,6 @@ _PLAIN = """These are the printed formulas in plain floating point; Q is up to a
 They have no error bounds: next to where formulas cancel they lose digits, which
 ``Potential.numeric`` of regderive does not."""
 _TURNED = "({} / _y1)[..., None] * _dual"
-
-
-def render_numpy(derivation: Derivation) -> str:
-    """Return a module of NumPy; NumericalError where there is no Q, or no formula of it."""
-    return _NumpyWriter(with_q(derivation), NUMPY).module(derivation)
 
 
 class _NumpyWriter(Writer):
