@@ -112,6 +112,7 @@ CHANGES = [  # F and its start, what is changed, to what, and by which rule it i
     ("exp(w)", "piece.domain.walls", [OTHER | {"form": "beta*(beta - 1)"}], None),
     (PEAK, "piece.domain.walls.0.form", "beta + 1", None),
     (PEAK, "piece.domain.walls", [], None),
+    ("tanh(a*b)", "piece.domain.unless_zero", [], "of all beta there it is not shown: delta"),
     (SHARE, "proof.interval", ["-oo", "1"], None),
     (SHARE, "proof.interval", ["1", "oo"], None),
     (LOGISTIC, "piece.domain.walls.0.form", "beta + 1", None),
