@@ -123,7 +123,6 @@ def _lift(state: Checker, said: JSON, proof: JSON, t: Coordinate | None, whole: 
         _reaches(state, said, signs, t)
     owed = [*alone.signs, *(alone.read(text) ** 2 for text in K)]
     missing = signs.missing(owed, [*alone.divisors.values()])
-    missing += [p for p in signs.generic if not names_in([p]) <= space.fixed | {*space.laws}]
     of = ", ".join(said["beta"]) if t is None else t.name
     require(not missing, f"of all {of} there it is not shown: {'; '.join(missing):.100}")
     inside = t.ends if t is not None and t.ends else [wall["form"] for wall in where["walls"]]

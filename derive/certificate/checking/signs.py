@@ -214,7 +214,7 @@ class Conditions:
     def missing(self, functions: Iterable[Function], divisors: Iterable[fmpz_mpoly]) -> list[str]:
         """Return the conditions without which functions may change sign, or divisors vanish.
 
-        Functions of weights are taken at w_0, where calls stay what they are.
+        Functions of weights are taken at w_0, where calls stay what they are; of beta, everywhere.
         """
         space, missing = self.space, dict[str, None]()
         wanted = [(p, n) for f in functions for p, n in self._factors_at_start(f)]
@@ -227,7 +227,7 @@ class Conditions:
                 value = space.of(p).at(space.start)
                 relation = "!= 0" if n % 2 == 0 else "> 0" if value > 0 else "< 0"
                 missing[f"{space.written(p)} {relation}"] = None
-            elif (zeros := found.zeros()) == [p]:
+            elif (zeros := found.zeros()) == [p] and space.is_of_constants(space.of(p)):
                 self.generic[space.written(p)] = None
             else:
                 missing |= {f"{space.written(q)} != 0": None for q in zeros}
