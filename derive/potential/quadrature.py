@@ -120,8 +120,13 @@ class _Inside(NamedTuple):
     slope: Expr
     where: str
 
+    @property
+    def of_any_sign(self) -> Symbol:
+        """t, of which nothing is known."""
+        return Symbol(self.t.name, real=True)
+
     def with_signs(self, e: Expr, nonnegative: frozenset[str]) -> Expr:
-        """Return a function of t with log |A| of A whose signs are not known."""
+        """Return a function of t of any sign, with log |A| of A whose signs are not known."""
         known, field = Signs(nonnegative), FunctionField((self.t.name,))
 
         def logarithm(A: Expr) -> Expr:
@@ -131,7 +136,9 @@ class _Inside(NamedTuple):
                     return sympy.log(sign * A)
             return sympy.log(sympy.Abs(A))
 
-        return sympy.expand_log(e).replace(sympy.log, logarithm)
+        return (
+            sympy.expand_log(e).xreplace({self.t: self.of_any_sign}).replace(sympy.log, logarithm)
+        )
 
 
 def _insides(p: Parameterization, piece: Piece, side: int = 1) -> Iterator[_Inside]:
@@ -173,16 +180,16 @@ def in_beta(piece: Piece, chart: Chart | None) -> Piece | None:
         R = None if mu is None else _by_name(inside.h * inside.slope, inside.t, chart)
         if t is not None and mu is not None and R is not None:
             mu, R = (inside.with_signs(e, p.nonnegative) for e in (mu, R))
-            start = mu.xreplace({inside.t: to_expr(p.at_start(inside.G), names)})
-            slope, R = (e.xreplace({inside.t: t}) for e in (mu - start, R))
-            if (closed := _accepted(piece, slope, R, p)) is not None:
+            x, start = inside.of_any_sign, to_expr(p.at_start(inside.G), names)
+            slope, R = (e.xreplace({x: t}) for e in (mu - mu.xreplace({x: start}), R))
+            if (closed := _accepted(piece, slope, R, chart.notation)) is not None:
                 return closed
     return None
 
 
-def _accepted(piece: Piece, slope: Expr, R: Expr, p: Parameterization) -> Piece | None:
+def _accepted(piece: Piece, slope: Expr, R: Expr, notation: Notation) -> Piece | None:
     """Return Q = beta mu - R with mu = dQ/dbeta for an integral over 1/K, where it is proved."""
-    (beta,), (beta0,) = piece.betas, Notation(p).beta_0
+    (beta,), (beta0,), constants = piece.betas, notation.beta_0, dict(piece.constants)
     value = beta * slope - moving(R, beta)
     K = with_formulas(piece.kernel, piece.roots)
     if sympy.Tuple(value, slope, K).has(*(root.symbol for root in piece.roots)):
@@ -190,9 +197,9 @@ def _accepted(piece: Piece, slope: Expr, R: Expr, p: Parameterization) -> Piece 
     shown = (
         ("Q'' K = 1", without_modulus(slope).diff(beta) * K, sympy.S.One),
         (f"dQ/d{beta} = {slope}", without_modulus(value).diff(beta), without_modulus(slope)),
-        (f"dQ/d{beta} = 0 at the start", slope.xreplace({beta: beta0}), sympy.S.Zero),
+        (f"dQ/d{beta} = 0 at the start", slope.xreplace({beta: beta0, **constants}), sympy.S.Zero),
     )
-    if (evidence := accepted(ZeroTest(p, {}), shown, "kernel")) is None:
+    if (evidence := accepted(ZeroTest(notation.parameterization, {}), shown, "kernel")) is None:
         return None
     evidence, note = (*piece.evidence, *evidence), ", ".join(meanings(value))
     closed = {"value": value, "gradient": (slope,), "integrand": None, "note": note}

@@ -193,3 +193,15 @@ def test_a_root_without_a_formula_is_no_constant_of_an_integral(start):
     assert [root.explicit for root in piece.roots] == [None]
     assert piece.integrand.proof == ""
     assert in_beta(piece, chart) is None
+
+
+def test_a_logarithm_of_an_open_sign_is_that_of_the_modulus():
+    """log beta = eta a^2 has the sign of eta; that of exp(a^2) is known."""
+    for p, inside in (
+        (Parameterization.parse(["exp(eta*a**2)"], parameters=["eta"]), "Abs(log(beta))"),
+        (Parameterization.parse(["exp(a**2)"]), "log(beta)"),
+        (Parameterization.parse(["exp(-a**2)"]), "-log(beta)"),
+    ):
+        (piece,) = derive_once(p).potential.pieces
+        (found,) = (x for x in piece.value.atoms(sympy.log) if x.args[0].has(sympy.log))
+        assert str(found.args[0]) == inside
