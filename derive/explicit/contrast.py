@@ -109,8 +109,10 @@ def _first_difference(
     """Return where the series of beta part along the first direction in which they do."""
     directions = [tuple(range(1, p.d + 1))] if p.d > 1 else []
     directions += [tuple(int(i == k) for i in range(p.d)) for k in range(p.d)]
+    tau = _series([0, 1])
     for e in directions:
-        explicit, implicit = explicit_series(p, start, e), implicit_series(moving, g, start, e)
+        explicit = _picard(p, p.field.one, start, e, lambda slope: tau * slope)
+        implicit = _picard(moving, g, start, e, lambda slope: slope.integral())
         for i, n in product(range(p.d), range(ORDER + 1)):
             a, b = explicit[i][n], implicit[i][n]
             if a != b:
@@ -151,21 +153,6 @@ def _rows(
             yield ComparedValues(tuple(beta), least.ball, implied)
 
 
-def explicit_series(
-    p: Parameterization, start: Mapping[str, Fraction], e: Sequence[int]
-) -> list[list[Fraction]]:
-    """Return beta(tau) where grad R = 2 tau e, the coefficients for each output."""
-    tau = _series([0, 1])
-    return _picard(p, p.field.one, start, e, lambda slope: tau * slope)
-
-
-def implicit_series(
-    p: Parameterization, g: RationalFunction, start: Mapping[str, Fraction], e: Sequence[int]
-) -> list[list[Fraction]]:
-    """Return beta(tau) where grad Q = 2 tau e, for Q with the warp g and Hess Q = 2 K^-1 at w_0."""
-    return _picard(p, g, start, e, lambda slope: slope.integral())
-
-
 def _start_point(p: Parameterization, start: Mapping[str, Fraction]) -> list[Fraction]:
     """Return w_0 at numbers for the start symbols."""
     values = [start[name] for name in p.start_field.names]
@@ -179,7 +166,11 @@ def _picard(
     e: Sequence[int],
     step: Callable[[fmpq_series], fmpq_series],
 ) -> list[list[Fraction]]:
-    """Return F(w) for w = w_0 + ..., each pass right to one order more."""
+    """Return F(w) for w = w_0 + ..., the coefficients for each output.
+
+    Each pass is right to one order more: of a step J(w)^T e where grad R = 2 tau e, and where grad
+    Q is, for Q with the warp g and Hess Q = 2 K^-1 at w_0.
+    """
     origin = _start_point(p, start)
     warp = _series([as_fmpq(g.at(origin))])
     field = [

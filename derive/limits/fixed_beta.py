@@ -45,7 +45,6 @@ from derive.limits.limit import (
     Point,
     Regime,
     growth_expression,
-    order_expression,
     recognize,
     undecided,
 )
@@ -326,7 +325,7 @@ def closed_form_limit(
         return sympy.factor(f.xreplace(back)) if back else f
 
     unit = of_depths(growth_expression(leading.growth, small))
-    error = None if leading.error is None else of_depths(order_expression(leading.error, small))
+    error = None if leading.error is None else of_depths(growth_expression(leading.error, small))
     evidence = _evidence(gradient, leading, (unit, error), of_depths)
     finding = Finding(Verdict.PROVED, "`grad Q` is expanded exactly at fixed `beta`", evidence)
     regime = _regime(potential, gradient, point, kernel)

@@ -367,11 +367,8 @@ def undecided(point: Point, reason: str | Undecided) -> Limit:
 
 
 def growth_expression(growth: Growth, small: Expr) -> Expr:
-    """Return e^r log(1/e)^k."""
+    """Return e^r log(1/e)^k; 0 of what is below every power."""
     r, k = growth
+    if is_flat(growth):
+        return sympy.S.Zero
     return small ** written(r) * sympy.log(1 / small) ** -k
-
-
-def order_expression(growth: Growth, small: Expr) -> Expr:
-    """Return the same of an error: 0 where it is below every power."""
-    return sympy.S.Zero if is_flat(growth) else growth_expression(growth, small)

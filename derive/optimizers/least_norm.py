@@ -178,14 +178,22 @@ def straight_step(X: Sequence[Vector], r: Vector, norm: Norm) -> Vector | None:
 
 
 def step_in_balls(X: Sequence[Vector], r: Vector, norm: Norm, digits: int) -> list[arb] | None:
-    """Return w(inf) - w(0) in balls for one row, and for two where q is even; None elsewhere."""
+    """Return w(inf) - w(0) in balls for one row, and for two where q is even; None elsewhere.
+
+    Raises:
+        NumericalError: a multiple root, or too few digits.
+    """
     q = norm.dual.p
     assert q is not None
     if len(X) == 1:
         v = norm.dual.slope([ball(r[0] * x) for x in X[0]])
         share = ball(r[0]) / total(ball(x) * z for x, z in zip(X[0], v, strict=True))
         return [share * x for x in v]
-    return limit_by_angle(X, r, int(q), digits) if len(X) == 2 and q % 2 == 0 else None
+    if len(X) > 2 or q % 2:
+        return None
+    with precise(int(digits * 3.33) + GUARD):
+        found = _quadrature(X, r, int(q))
+        return None if found is None else found.integrals()
 
 
 def defect(X: Sequence[Vector], w: Sequence[arb], norm: Norm) -> arb:
@@ -230,17 +238,6 @@ TILTS = (Fraction(0), Fraction(1), Fraction(10), Fraction(1000))
 """Of the basis against r(0): the roots within a half turn are seen from one of them."""
 GUARD = 40
 """Bits of the working precision beyond those of the result."""
-
-
-def limit_by_angle(X: Sequence[Vector], r: Vector, q: int, digits: int) -> list[arb] | None:
-    """Return w(inf) - w(0) from the residual r(0), or None where r(0) keeps its direction.
-
-    Raises:
-        NumericalError: a multiple root, or too few digits.
-    """
-    with precise(int(digits * 3.33) + GUARD):
-        found = _quadrature(X, r, q)
-        return None if found is None else found.integrals()
 
 
 def _quadrature(X: Sequence[Vector], r: Vector, q: int) -> _Quadrature | None:

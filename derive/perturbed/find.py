@@ -112,7 +112,7 @@ def perturb(
     by = ", ".join(kinds)
     found = Perturbation(derivation, by, laws, dual, finding, process, singular=tuple(singular))
     if tree is not None:
-        found = _penalised(found, tree, leaves[0])
+        found = replace(found, penalty=to_sympy(tree, dict(leaves[0].notation.weights)))
     if kinds == ("decay",):
         found = _decayed(found, d, leaves, tree)
     found = _with_conditions(found, leaves, tree)
@@ -190,13 +190,6 @@ def _in_fewer_weights(penalty: Tree, given: Derivation) -> Tree:
             "choose another start"
         )
     return substituted(penalty, dict(given.ties))
-
-
-def _penalised(found: Perturbation, penalty: Tree, leaf: Leaf) -> Perturbation:
-    """Return a perturbation with its penalty, which may be a function of beta."""
-    found = replace(found, penalty=to_sympy(penalty, dict(leaf.notation.weights)))
-    steers = found.by == "decay" and found.of_dual and is_of_outputs(penalty, leaf)
-    return replace(found, closed=STEERING) if steers else found
 
 
 def _drifts(kinds: Sequence[str], penalty: Tree | None) -> Drifts:
@@ -281,7 +274,9 @@ def _decayed(
     if penalty is None:
         p = leave_out(d.parameterization, d.idle)
         return _shrunk(found, p, p.w)
-    if found.closed == STEERING or d.direction is not None:
+    if found.of_dual and is_of_outputs(penalty, leaves[0]):
+        return replace(found, closed=STEERING)
+    if d.direction is not None:
         return found
     leaf, push = pushed_by(penalty, leaves[0])
     return _shrunk(found, leaf.parameterization, push)

@@ -316,11 +316,6 @@ def _minimizers(d: Derivation, w: WeightsProblem) -> Iterator[Statement]:
             yield Statement(f"{words}, and {cheaper}", {"s": s}, kind="KKT minimizer")
 
 
-def least_square(w: WeightsProblem) -> Sentence:
-    """Return what is least in the problem."""
-    return tell("`|w|^2`") if w.square is None else tell("`{square}`", square=w.square)
-
-
 def _cost(cost: BlockCost, w: WeightsProblem) -> Statement | Open:
     """Return R_F of one block of outputs."""
     blocks = len(w.costs)
@@ -328,7 +323,8 @@ def _cost(cost: BlockCost, w: WeightsProblem) -> Statement | Open:
     name = tell("`R_F({beta})`", beta=beta) if blocks > 1 else tell("`R_F`")
     least = "`{name} = min {square}` subject to `F(w) = beta`"
     about = ", ".join(map(str, cost.betas)) if blocks > 1 else ""
-    named = {"name": name, "square": least_square(w)}
+    square = tell("`|w|^2`") if w.square is None else tell("`{square}`", square=w.square)
+    named = {"name": name, "square": square}
     if cost.formula is None:
         proved = cost.finding.verdict is Verdict.PROVED
         why = "a root of a polynomial is left" if proved else cost.finding
