@@ -246,3 +246,14 @@ def test_a_negative_coefficient(start):
     assert d.direction.sign == -1
     assert d.potential.turning.slope == -1
     assert d.warping.g == -sympy.Symbol("a", real=True)
+
+
+@pytest.mark.parametrize(
+    ("phi", "names", "power"), [("a", "au", "3/2"), ("a*b", "abu", "4/3"), ("a*b*c", "abcu", "5/4")]
+)
+def test_balanced_starts_give_powers(phi, names, power):
+    d = derived(phi, dict.fromkeys(names, "alpha"))
+    power = sympy.Rational(power)
+    assert d.potential.pieces[0].value == d.beta[0] ** power / power
+    assert d.potential.turning.slope == 1
+    assert d.potential.pieces[0].roots == ()
