@@ -93,3 +93,13 @@ def test_wrong_options(changes, message):
     with pytest.raises(InputError, match=message) as caught:
         flow(ONE, **given)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("label", [1, -1])
+def test_the_logistic_loss_of_one_weight(label):
+    # w' = 1/(1 + e^w) from 0: w + e^w = 1 + t.
+    end = flow(ONE, [[1]], [label], {"w": 0}, digits=40, loss="logistic", tolerance="1e-12")
+    with mpmath.workdps(60):
+        w = abs(end.limit[0])
+        assert close(w + mpmath.exp(w), 1 + end.time, 39)
+        assert not close(w, mpmath.log1p(end.time), 20)
