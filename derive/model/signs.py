@@ -336,6 +336,9 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition
     even = [rate for rate in rates if signs.is_nonnegative(rate)]
     values = [*_positive(p), *(rate for rate in rates if rate not in even)]
     values += [value for _, value in bases_at_start(p)]
+    # Of (a**3*b)**(1/3) = a*b**(1/3) that of b is the base.
+    roots = (g for g in p.field.generators if g.kind == "root")
+    values += [p.at_start(p.field.embed(g.argument)) for g in roots]
     # A power such as (alpha**2)**D is written by one of alpha.
     values += [field.embed(g.argument) for g in field.generators if g.kind == "power"]
     exponentials = (g.name for g in field.generators if g.kind == "exp")

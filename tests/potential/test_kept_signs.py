@@ -104,6 +104,17 @@ def test_what_always_holds_is_not_assumed():
     )
 
 
+@pytest.mark.parametrize(
+    ("F", "bases"),
+    [
+        ("(a**3*b)**(2/3)", ("a_0**3*b_0 > 0", "b_0 > 0")),  # a**2*b**(2/3), with x**(1/3) in Q
+        ("(a*b)**(1/3)", ("a_0*b_0 > 0",)),
+    ],
+)
+def test_what_a_root_is_of_starts_positive(F, bases):
+    assert texts(*derive_once([F]).potential.pieces) == bases
+
+
 @pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("outputs", "start", "kept"),
