@@ -335,12 +335,7 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition
     # Rates that are never negative, such as u^2, ask that u is not 0.
     even = [rate for rate in rates if signs.is_nonnegative(rate)]
     values = [*_positive(p), *(rate for rate in rates if rate not in even)]
-    values += [value for _, value in bases_at_start(p)]
-    # Of (a**3*b)**(1/3) = a*b**(1/3) that of b is the base.
-    roots = (g for g in p.field.generators if g.kind == "root")
-    values += [p.at_start(p.field.embed(g.argument)) for g in roots]
-    # A power such as (alpha**2)**D is written by one of alpha.
-    values += [field.embed(g.argument) for g in field.generators if g.kind == "power"]
+    values += [*(value for _, value in bases_at_start(p)), *_computed_bases(p)]
     exponentials = (g.name for g in field.generators if g.kind == "exp")
     known = Signs((PI, *exponentials, *p.positive))
     for value in values:
@@ -356,6 +351,16 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition
         ),
         *(Condition(to_expr(f, notation.weights), Sign.KEPT) for f in open_factors(p)),
     )
+
+
+def _computed_bases(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield what roots and powers are of as they are computed: b for (a^3 b)^(1/3) = a b^(1/3)."""
+    yield from (
+        p.at_start(p.field.embed(g.argument)) for g in p.field.generators if g.kind == "root"
+    )
+    # (alpha**2)**D is a power of alpha.
+    field = p.start_field
+    yield from (field.embed(g.argument) for g in field.generators if g.kind == "power")
 
 
 def _positive(p: Parameterization) -> Iterator[RationalFunction]:
