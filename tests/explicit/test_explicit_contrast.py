@@ -1,5 +1,6 @@
 """R beside the implicit Q, and their limits."""
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -133,3 +134,10 @@ def test_outputs_of_degree_0_have_their_limit_at_0(F):
     (block,) = explicit_counterpart(Parameterization.parse([F])).blocks
     assert block.limits[0].statement == "R -> R_F"
     assert "homogeneous" not in block.limits[0].finding.reason
+
+
+def test_what_was_not_found_is_a_record_too():
+    found = explicit_counterpart(Parameterization.parse(["tanh(w)"]))
+    (written,) = json.loads(found.to_json())["blocks"]
+    assert written["R"]["verdict"] == "UNDECIDED"
+    assert written["R"]["polynomials"] == written["R_F"]["branches"] == []
