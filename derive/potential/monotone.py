@@ -13,7 +13,7 @@ is 0, and tanh(G) never passes its own bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
@@ -365,10 +365,19 @@ def find_logarithm(
     >>> find_logarithm(Parameterization.parse(["log(p)/2 - log(m)"]))
     (p/m**2, Fraction(1, 2), 0)
     """
-    b = constant_part(p.F[0])
-    terms = linear_terms(p.F[0] - b)
     if not p.field.kinds & {"log", "asinh"}:
         return None
+    b = constant_part(p.F[0])
+    logs = {g.name for g in p.field.generators if g.kind == "log"}
+    plain = sum((t for t in _terms(b) if not logs & {*t.variables()}), b.field.zero)
+    # log(k w) is log|k| + log|w|, of which k w alone has a known sign.
+    return next(filter(None, (_find_logarithm(p, b) for b in dict.fromkeys((b, plain)))), None)
+
+
+def _find_logarithm(
+    p: Parameterization, b: RationalFunction
+) -> tuple[RationalFunction, Fraction, RationalFunction] | None:
+    terms = linear_terms(p.F[0] - b)
     bottom = lcm(*(t.coefficient.denominator for t in terms))
     c = Fraction(gcd(*(int(t.coefficient * bottom) for t in terms)), bottom)
     try:
@@ -430,6 +439,10 @@ def sign_where_defined(start: RationalFunction, notation: Notation) -> int:
 
 def constant_part(F: RationalFunction) -> RationalFunction:
     """Return the terms of F without a weight."""
-    terms = (t.monomial * F.field.constant(t.coefficient) for t in linear_terms(F))
-    fixed = (t for t in terms if {*t.variables()} <= F.field.constants.keys())
+    fixed = (t for t in _terms(F) if {*t.variables()} <= F.field.constants.keys())
     return sum(fixed, F.field.zero)
+
+
+def _terms(F: RationalFunction) -> Iterator[RationalFunction]:
+    for t in linear_terms(F):
+        yield t.monomial * F.field.constant(t.coefficient)

@@ -102,8 +102,8 @@ def test_what_is_defined_nowhere_is_refused(text):
 @pytest.mark.parametrize(
     ("text", "start", "parameters", "kernel"),
     [
-        ("asinh(w)", {"w": "3"}, (), "4/(exp(beta) + exp(-beta))**2"),
         ("log(k*w)", {}, ("k",), "k**2*exp(-2*beta)"),
+        ("asinh(w)", {"w": "3"}, (), "4/(exp(beta) + exp(-beta))**2"),
         ("log(k + w) + 1", {}, ("k",), "exp(2 - 2*beta)"),
     ],
 )

@@ -46,7 +46,7 @@ CASES = [  # c_0, ..., c_m of c_0 + c_m K^m = 0, then beta_0, K_0 and Q as one w
     (["-(beta**2 - 2)", "1"], "2 + a", "a**2 + 4*a + 2", None),
     (["-beta/(beta**2 + 1)", "1"], "a", "a/(a**2 + 1)", None),
     (["-beta**2 + a**2", "0", "1"], "2*a", "sqrt(3)*a", "open"),
-    (["-a*beta**3", "0", "1"], "b", "sqrt(a*b**3)", "open"),
+    (["-a*beta**3", "0", "1"], "b", "b*sqrt(a*b)", "open"),
 ]
 
 
