@@ -27,7 +27,7 @@ from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, without_modulus
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest
-from derive.potential.rewriting import as_fraction, fewest, with_hyperbolic
+from derive.potential.rewriting import as_fraction, fewest, log_of, with_hyperbolic
 from derive.weights.coordinate import Coordinate
 
 _TRIED = 10
@@ -102,8 +102,9 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
         return relation.start(to_field(from_sympy(part), relation.field, "a term of Q"))
 
     def shortest(f: RationalFunction) -> Expr:
-        ways = (f, relation.with_values(f))
-        return fewest([with_hyperbolic(relation.shorter(way)) for way in ways])
+        ways = [relation.shorter(way) for way in (f, relation.with_values(f))]
+        joined = [sympy.powsimp(way, combine="exp") for way in ways]
+        return fewest(map(with_hyperbolic, (*ways, *joined)))
 
     def angle(term: Expr) -> Expr:
         rate, call = term.as_independent(x, as_Add=False)
@@ -131,7 +132,7 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
     for unit, numbers in rates.items():
         for common, powers in joined(numbers):
             product = prod((exact(A) ** n for A, n in powers), start=relation.field.one)
-            total += unit * common * sympy.log(relation.factored(product))
+            total += unit * common * log_of(relation.factored(product))
     return total
 
 

@@ -56,7 +56,7 @@ from derive.potential.half_spaces import exceptions
 from derive.potential.monotone import Outer, find_outer
 from derive.potential.piece import Curve, Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
-from derive.potential.rewriting import by_radical, fewest, with_hyperbolic, with_products
+from derive.potential.rewriting import by_radical, fewest, log_of, with_hyperbolic, with_products
 from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form, operations, shortest
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
@@ -458,7 +458,7 @@ def through_call(curve: LeafCurve) -> Form | None:
     shorter = with_products(kernel)
     kernel = shorter if decide.vanishes(shorter - kernel) else kernel
     piece = _in_outputs(curve, found, t)
-    (slope,), value = map(written, piece.gradient), written(piece.value).replace(sympy.log, _log)
+    (slope,), value = map(written, piece.gradient), written(piece.value).replace(sympy.log, log_of)
     shown = [
         ("Q'' K = 1", slope.diff(beta) * kernel, sympy.S.One),
         (f"dQ/d{beta} = 0 at the start", slope.xreplace({beta: beta0}), sympy.S.Zero),
@@ -471,10 +471,3 @@ def through_call(curve: LeafCurve) -> Form | None:
     assumed = curve.notation.assumptions
     given = {"kernel": kernel, "assumptions": assumed, "evidence": evidence}
     return Form(METRIC, replace(piece, value=value, gradient=(slope,), **given), chart)
-
-
-def _log(A: Expr) -> Expr:
-    """Return log A, of a number times an exponential as a sum."""
-    number, power = A.as_coeff_Mul()
-    known = isinstance(power, sympy.exp) and number.is_positive
-    return sympy.log(number) + power.exp if known else sympy.log(A)

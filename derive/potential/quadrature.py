@@ -60,6 +60,8 @@ from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
 from derive.weights.solved_leaf import POSITIVE
 
+OFTEN = 3
+"""Places of a function of beta in Q from which on it has a name."""
 INTEGRAL = "Q'' = 1/K, K = |grad F|^2 on the leaf"
 KERNEL_ALONG_FLOW = "$K(b) = |grad F|^2$ where $w' = grad F$ from $w_0$ has $F = b$"
 
@@ -183,8 +185,20 @@ def in_beta(piece: Piece, chart: Chart | None) -> Piece | None:
             x, start = inside.of_any_sign, to_expr(p.at_start(inside.G), names)
             slope, R = (e.xreplace({x: t}) for e in (mu - mu.xreplace({x: start}), R))
             if (closed := _accepted(piece, slope, R, chart.notation)) is not None:
-                return closed
+                return _with_name(closed, t, chart.notation)
     return None
+
+
+def _with_name(piece: Piece, t: Expr, notation: Notation) -> Piece:
+    """Return a form with a name for a function of beta that stands in it often, and is long."""
+    t = t.as_coeff_Mul()[1]
+    short = t.args[0].is_Symbol if t.is_Function else t.is_Symbol
+    if short or str(piece.value).count(str(t)) < OFTEN:
+        return piece
+    A = notation.fresh("A")
+    named = replace(piece, gradient=(piece.gradient[0].xreplace({t: A}),))
+    root = Root(A, A - t, t, "the root", 0)
+    return replace(named, value=piece.value.xreplace({t: A}), roots=(*piece.roots, root))
 
 
 def _accepted(piece: Piece, slope: Expr, R: Expr, notation: Notation) -> Piece | None:

@@ -40,6 +40,21 @@ def beside_logarithms(f: Callable[[Expr], Expr], expression: Expr) -> Expr:
     return f(expression.xreplace(names)).xreplace({name: log for log, name in names.items()})
 
 
+def log_of(A: Expr) -> Expr:
+    """Return log A, that of a product of positive numbers and exponentials as a sum.
+
+    >>> x = Symbol("x", real=True)
+    >>> log_of(2 * sympy.exp(1) * sympy.exp(-x)), log_of(x * sympy.exp(x))
+    (-x + log(2) + 1, log(x*exp(x)))
+    """
+    factors = sympy.Mul.make_args(sympy.powsimp(A, combine="exp"))
+    exponentials = [f for f in factors if isinstance(f, sympy.exp)]
+    numbers = [f for f in factors if f not in exponentials]
+    if not exponentials or not all(f.is_number and f.is_positive for f in numbers):
+        return sympy.log(A)
+    return sympy.Add(*map(sympy.log, numbers), *(f.exp for f in exponentials))
+
+
 def with_hyperbolic(expression: Expr) -> Expr:
     """Return an expression with c exp(A) + d exp(-A) in cosh(A) and sinh(A), where shorter.
 

@@ -21,7 +21,8 @@ from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 
 VIA = {
-    **dict.fromkeys(("sinh", "cosh", "tanh"), ("exp({})",)),
+    **dict.fromkeys(("sinh", "cosh", "tanh", "sigmoid"), ("exp({})",)),
+    "softplus": ("exp({})", "log(exp({}) + 1)"),
     **dict.fromkeys(("tan", "sin"), ("cos({})", "sin({})")),
     **dict.fromkeys(("Abs", "abs"), ()),
     "asinh": ("sqrt(({})**2 + 1)", "asinh({})"),
