@@ -101,22 +101,17 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
     def exact(part: Expr) -> RationalFunction:
         return relation.start(to_field(from_sympy(part), relation.field, "a term of Q"))
 
-    def shortest(f: RationalFunction) -> Expr:
-        ways = [relation.shorter(way) for way in (f, relation.with_values(f))]
-        joined = [sympy.powsimp(way, combine="exp") for way in ways]
-        return fewest(map(with_hyperbolic, (*ways, *joined)))
-
     def angle(term: Expr) -> Expr:
         rate, call = term.as_independent(x, as_Add=False)
         with suppress(DeriveError):  # of what has a root that the field has not
             if call.func is sympy.atan and relation.constants:
-                return rate * sympy.atan(shortest(exact(call.args[0])))
+                return rate * sympy.atan(_shortest(relation, exact(call.args[0])))
         there = with_hyperbolic(relation.shorter(beta0))
         return sympy.expand_log(term.subs(x, there), force=True)
 
     terms = sympy.Add.make_args(expression)
     rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))
-    total = shortest(exact(rest))
+    total = _shortest(relation, exact(rest))
     # c log A - c log B is c log(A/B) for positive A, B
     rates: dict[Expr, list[tuple[Expr, Expr]]] = {}
     # Factors are not unique: (1 - sin)(1 + sin) is cos^2, (3 - sqrt(5))(3 + sqrt(5)) is 4.
@@ -134,6 +129,13 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
             product = prod((exact(A) ** n for A, n in powers), start=relation.field.one)
             total += unit * common * log_of(relation.factored(product))
     return total
+
+
+def _shortest(relation: Coordinate, f: RationalFunction) -> Expr:
+    """Return a function of the start in the shortest way, with names of constants or without."""
+    ways = [relation.shorter(way) for way in (f, relation.with_values(f))]
+    joined = [sympy.powsimp(way, combine="exp") for way in ways]
+    return fewest(map(with_hyperbolic, (*ways, *joined)))
 
 
 def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
