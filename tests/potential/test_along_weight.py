@@ -432,6 +432,7 @@ def test_the_certificate_has_the_weight_and_refuses_others(output, broken):
     [
         ("exp(a**2)", [("Ei(-log(beta))", "Ei(log(beta))"), ("log(log(beta))/4", "log(beta)/4")]),
         ("log(1 + a*b)", [("log(A)/2", "log(A)/3"), ("delta**2/(8*A)", "delta**2/A")]),
+        ("sigmoid(a**2)", [("log(beta/(1 - beta))", "log(1 - beta)"), ("Ei(-A)", "Ei(-2*A)")]),
     ],
 )
 def test_what_is_written_in_beta_again_is_certified_and_others_are_refused(output, broken):
