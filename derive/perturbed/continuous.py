@@ -41,12 +41,11 @@ Source: Papazov, Pesme, Flammarion 2024, for diagonal networks; in general our o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
-import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
@@ -171,18 +170,6 @@ def tensor(leaf: Leaf, x: Followed) -> RationalFunction:
         term = dot(fields[a], tuple(dot(row, fields[b]) for row in H))
         total += term * leaf.letter(name) * field.constant(Fraction(1 + (a != b), 2))
     return total
-
-
-def takes_to_zero(effective: Mapping[Symbol, Expr], taken: Set[str]) -> bool:
-    """Tell whether each start symbol tends to 0 as all variances S, or S_aa, grow.
-
-    What is no name that is taken is an S, and a variance where its two indices are the same.
-    """
-    names = {s.name for x in effective.values() for s in x.free_symbols} - taken
-    indices = ((name, name.strip("S_")) for name in names)
-    own = [name for name, i in indices if i[: len(i) // 2] == i[len(i) // 2 :]]
-    sizes = {Symbol(name, real=True): Symbol(name, positive=True) for name in own}
-    return all(sympy.log(x / s).xreplace(sizes).is_negative for s, x in effective.items())
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from derive.model.labels import taken_names
 from derive.model.names import unused
 from derive.model.notation import Notation, log_expr, to_expr
 from derive.model.parameterization import Parameterization
-from derive.perturbed.continuous import OneSided, takes_to_zero
+from derive.perturbed.continuous import OneSided
 from derive.perturbed.coordinates import PRECONDITIONED
 from derive.perturbed.drift import Drift
 from derive.perturbed.followed import Followed, Leaf, gradient
@@ -155,7 +155,14 @@ class Perturbation(Printable, Claims):
         """Is it noise that takes the effective start to 0 unless it stops?"""
         if self.by != "noise" or not self.effective or not self.shifted:
             return False
-        return takes_to_zero(self.effective, taken_names(self.derivation.parameterization))
+        # What is no name that is taken is an S, a variance where its two indices are the same.
+        symbols = {s.name for x in self.effective.values() for s in x.free_symbols}
+        names = symbols - {*taken_names(self.derivation.parameterization)}
+        indices = ((name, name.strip("S_")) for name in names)
+        own = [name for name, i in indices if i[: len(i) // 2] == i[len(i) // 2 :]]
+        sizes = {Symbol(name, real=True): Symbol(name, positive=True) for name in own}
+        pairs = self.effective.items()
+        return all(sympy.log(x / s).xreplace(sizes).is_negative for s, x in pairs)
 
     @functools.cached_property
     def annealed(self) -> Expr | None:

@@ -20,9 +20,8 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.potential.piece import with_formulas
-from derive.rocq.flow import Flow
+from derive.rocq.flow import ASKED, Definitions, Flow
 from derive.rocq.place import DERIVE, Place
-from derive.rocq.section import ASKED, Definitions
 from derive.rocq.subject import Subject
 from derive.rocq.terms import POWER, NoFile, Terms, all_of, cases, each, plain
 

@@ -18,9 +18,8 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
-from derive.rocq.flow import ALWAYS, Flow
+from derive.rocq.flow import ALWAYS, ASKED, Definitions, Flow
 from derive.rocq.place import Place, sure
-from derive.rocq.section import ASKED, Definitions
 from derive.rocq.subject import Coordinate, Curve, Subject, X, Z
 from derive.rocq.terms import ATOM, POWER, NoFile, Signs, Terms, all_of
 

@@ -1,7 +1,8 @@
-"""Lemmas on the flow: how weights move, what is 0, what stays positive.
+"""The definitions of a file, and lemmas on the flow: how weights move, what is 0 or positive.
 
-A function e of the weights is 0 at all times by the rules that are known, or because e' = 0 and
-it starts at 0; it is positive by its form, or because e' = c e and it starts so. Weights stay
+Lemmas are in a section where the start is at hand: there ``dom'`` is ``dom`` of the start. A
+function e of the weights is 0 at all times by the rules that are known, or because e' = 0 and it
+starts at 0; it is positive by its form, or because e' = c e and it starts so. Weights stay
 combinations of others where the differences move by combinations of themselves.
 """
 
@@ -13,16 +14,33 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
+from derive.model.condition import Sign
 from derive.rocq.place import Place, squares
-from derive.rocq.section import ASKED, Section
 from derive.rocq.subject import Subject
-from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of, cases, each, name_of, signs_of
+from derive.rocq.terms import (
+    ATOM,
+    POWER,
+    NoFile,
+    Signs,
+    Terms,
+    all_of,
+    cases,
+    conjunction,
+    each,
+    name_of,
+    plain,
+    said,
+    signs_of,
+)
 
+Definitions = dict[str, tuple[str, str]]
+"""Arguments and body, by name."""
+ASKED = "assert (a' := asked'). unfold ok in a'. "
 ALWAYS = "forall t, 0 <= t -> "
 
 
-class Flow(Section):
-    """Writes lemmas on functions of the weights.
+class Flow:
+    """Writes what a file is about, lemmas on functions of the weights, and states its theorem.
 
     Attributes:
         w: the place of a time t.
@@ -34,26 +52,45 @@ class Flow(Section):
         self.put, self.values = dict(put or {}), dict[Symbol, Expr]()
         for x, value in self.put.items():
             self.values[x] = value.xreplace(self.values)
-        super().__init__(m)
-        defined = signs_of((e, sign) for _, e, sign in self.defined)
-        unfolded = "defined, kept" if m.kept else "defined"
-        opening = f"intros t ht'. assert (o' := on' t ht'). unfold {unfolded} in o'. {ASKED}"
+        self.m = m
+        symbols = [name_of(s) for s in m.symbols]
+        groups = (*(([name], kind) for name, kind in m.typed), (symbols, "R"))
+        self.variables = " ".join(f"({' '.join(n)} : {kind})" for n, kind in groups if n)
+        self.given = [*(name for name, _ in m.typed), *symbols]
+        self.of_F = [name_of(s) for s in m.parameters]
+        constants = {c.name: self.of(name_of(c.name)) for c, _ in m.constants}
+        self.names = dict(zip(m.symbols, symbols, strict=True)) | dict(m.texts) | constants
+        self.defined = tuple(self._smooth())
+        self.w, self.start = self._at_a_time(), self._at_start()
+        self.lam, self.steady = "lam", "(proj1 moves')"
+
+    def _at_a_time(self) -> Place:
+        m, defined = self.m, signs_of((e, sign) for _, e, sign in self.defined)
+        opening = f"intros t ht'. assert (o' := on' t ht'). {self.unfolding}{ASKED}"
         signs = m.asked.with_((*m.kept, *defined.above), defined.off)
         rates = tuple(r * s for r, s in zip(m.rates, m.slopes, strict=True))
         at, to, moving = self.at("t"), self.at("s"), (*m.moving, *self.put)
-        self.w = Place(at, signs, ALWAYS, opening.strip(), "s", "t", to, moving, rates, self.values)
-        begun = dict(zip(m.moving, m.start, strict=True))
+        return Place(at, signs, ALWAYS, opening.strip(), "s", "t", to, moving, rates, self.values)
+
+    def _at_start(self) -> Place:
+        m, begun = self.m, dict(zip(self.m.moving, self.m.start, strict=True))
         texts = {w.name: self.terms(value, ATOM) for w, value in begun.items()}
-        opening = f"{ASKED}assert (f' := from'). unfold starts in f'. hyps. begun w."
-        begun_with = m.asked
+        opening, asked = (
+            f"{ASKED}assert (f' := from'). unfold starts in f'. hyps. begun w.",
+            m.asked,
+        )
         if self.defined:
-            opening = f"assert (o' := on' 0 (Rle_refl 0)). unfold {unfolded} in o'. {opening}"
-            above, off = (map(m.at_start, known) for known in (defined.above, defined.off))
-            begun_with = m.asked.with_(above, off)
+            opening = f"assert (o' := on' 0 (Rle_refl 0)). {self.unfolding}{opening}"
+            defined = signs_of((m.at_start(e), sign) for _, e, sign in self.defined)
+            asked = asked.with_(defined.above, defined.off)
         begun |= {x: m.at_start(value) for x, value in self.values.items()}
         names, numbers = self.putting(self.names | texts), tuple(self._numbers())
-        self.start = Place(names, begun_with, "", opening, values=begun, numbers=numbers)
-        self.lam, self.steady = "lam", "(proj1 moves')"
+        return Place(names, asked, "", opening, values=begun, numbers=numbers)
+
+    @property
+    def unfolding(self) -> str:
+        """The command that tells what is asked of the weights at a time."""
+        return f"unfold {'defined, kept' if self.m.kept else 'defined'} in o'. "
 
     def putting(self, names: dict[str, str]) -> dict[str, str]:
         """Return names with those of the functions of the weights that are put for symbols."""
@@ -63,7 +100,132 @@ class Flow(Section):
 
     def at(self, time: str) -> dict[str, str]:
         """Return the names of weights, steering and what is put at a time, or at a point w."""
-        return self.putting(super().at(time))
+        point = f"w {time}".strip()
+        weights = {w: f"{point} {i}%nat" for i, w in enumerate(self.m.weights)}
+        steering = {x.name: f"lam {time} {i}%nat" for i, x in enumerate(self.m.steering)}
+        return self.putting(self.names | steering | weights)
+
+    @property
+    def terms(self) -> Terms:
+        """What writes functions of the start."""
+        return Terms(self.names)
+
+    def of(self, name: str) -> str:
+        """Return a definition applied to the start."""
+        return " ".join((name, *self.given))
+
+    def of_weights(self, name: str) -> str:
+        """Return a definition applied to the parameters of F."""
+        return " ".join((name, *self.of_F))
+
+    def on(self, time: str) -> Terms:
+        """Return what writes functions of the weights at a time."""
+        return Terms(self.at(time))
+
+    @property
+    def way(self) -> str:
+        """What is asked of the weights at every time."""
+        asked = ("defined", *["kept"] * bool(self.m.kept))
+        return " /\\ ".join(f"{self.of_weights(name)} (w t)" for name in asked)
+
+    def _smooth(self) -> Iterator[tuple[str, Expr, Sign]]:
+        """Yield what F and the rates divide by and take roots and logarithms of."""
+        fresh = self.on("")
+        for e in (*self.m.outputs, *self.m.rates):
+            fresh(e)
+        above = tuple(fresh.positive.values())
+        for text, e in fresh.positive.items():
+            if not Signs().positive(e):
+                yield text, e, Sign.POSITIVE
+        factors = (f for e in fresh.divisors.values() for f in sympy.Mul.make_args(e))
+        for e in dict.fromkeys(f.base if f.is_Pow else f for f in factors):
+            if not e.is_number and not Signs(above).nonzero(e):
+                yield fresh(e, ATOM), e, Sign.NONZERO
+
+    # -- definitions
+
+    def definitions(self) -> Iterator[str]:
+        """Yield F, where it is defined, and what is asked of the start."""
+        yield from self.define(self.of_F, self.on_flow())
+        yield from self.define(self.given, self.on_start())
+
+    def on_flow(self) -> Definitions:
+        """Return definitions on the weights."""
+        m, at, point = self.m, self.on(""), "(w : nat -> R)"
+        rates = cases("j", [at(r) for r in m.rates]) if {*m.rates} != {1} else "1"
+        defined = conjunction(said(at(e), sign) for _, e, sign in self.defined)
+        return {
+            "F": (f"{point}{' (i : nat)' * (m.d > 1)}", cases("i", [at(F) for F in m.outputs])),
+            "rate": (f"(j : nat) {point} : R", rates),
+            "defined": (f"{point} : Prop", defined),
+        } | ({"kept": (f"{point} : Prop", at.above(m.kept))} if m.kept else {})
+
+    def on_start(self) -> Definitions:
+        """Return definitions on the start."""
+        m, terms = self.m, self.terms
+        asked = [said(terms(plain(c.of)), c.sign) for c in m.conditions]
+        asked += [f"0 < {terms(e)}" for e in m.begun]
+        starts = [f"w {i}%nat = {terms(v)}" for i, v in enumerate(m.start)]
+        return {
+            **{name_of(c.name): ("", terms(value)) for c, value in m.constants},
+            "ok": (": Prop", conjunction(asked)),
+            "starts": ("(w : nat -> R) : Prop", conjunction(starts)),
+        }
+
+    def define(self, given: list[str], definitions: Definitions) -> Iterator[str]:
+        """Yield definitions, each with what it is given."""
+        of_F = f"({' '.join(given)} : R)" if given else ""
+        head = f" {self.variables if given is self.given else of_F}".rstrip()
+        for name, (arguments, body) in definitions.items():
+            yield f"Definition {name}{head} {arguments} := {body}.".replace("  ", " ")
+
+    # -- the section, and the theorem
+
+    def section(self, names: Iterable[str], of_weights: Iterable[str]) -> Iterator[str]:
+        """Yield how the section of the lemmas begins, where names with a prime are of the start."""
+        yield "\nSection Model."
+        yield f"Variables {self.variables}." if self.given else ""
+        yield f"Hypothesis asked' : {self.of('ok')}."
+        called = {name: self.of(name) for name in names}
+        called |= {name: self.of_weights(name) for name in of_weights}
+        yield from (f"Local Notation {name}' := ({of})." for name, of in called.items())
+
+    def arguments(self, d: str = "d") -> str:
+        """Return what definitions are applied to, with a text for the dimension d."""
+        return "".join(f" {d if g == 'd' else g}" for g in self.given)
+
+    def stated(self, name: str, flow: str, claim: str, d: str = "d") -> str:
+        """Return the theorem without its proof, on a flow of so many weights and outputs."""
+        variables = self.variables.removeprefix("" if d == "d" else "(d : nat) ")
+        args, (rate, F) = self.arguments(d), map(self.of_weights, ("rate", "F"))
+        return (
+            f"Theorem {' '.join((name, 'w lam', variables)).rstrip()} :\n"
+            f"  flow {flow} ({rate}) ({F}) w lam -> ok{args} -> starts{args} (w 0) ->\n"
+            f"  (forall t, 0 <= t -> {self.way}) ->\n  {claim}\n    (fun t => {F} (w t)) lam.\n"
+        )
+
+    def proved(
+        self,
+        name: str,
+        flow: str,
+        claim: Callable[[Callable[[str], str], str], str],
+        proof: str,
+        d: str = "d",
+    ) -> Iterator[str]:
+        """Yield what is claimed as the last lemma of the section, and as the theorem.
+
+        The claim is a text in what a definition is called, and in the dimension.
+        """
+        args, inner = self.arguments(d), claim("{}'".format, "d")
+        yield (
+            f"Lemma proved : {inner} (fun t => F' (w t)) lam.\n"
+            f"Proof using asked' from' moves' on'.\n{proof}\nQed.\nEnd Model.\n"
+        )
+        yield self.stated(name, flow, claim(f"{{}}{args}".format, d), d) + (
+            f"Proof. intros H' A' B' on'. exact (proved{args} A' w lam B' H' on'). Qed."
+        )
+
+    # -- the flow
 
     def flowing(self, flow: str, *between: str) -> Iterator[str]:
         """Yield what is given of a flow, how each weight moves, and that some stay tied."""

@@ -22,9 +22,8 @@ from derive.language import to_sympy
 from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import with_formulas
-from derive.rocq.flow import Flow
+from derive.rocq.flow import ASKED, Definitions, Flow
 from derive.rocq.place import Place, sure
-from derive.rocq.section import ASKED, Definitions
 from derive.rocq.subject import Subject, Z, conditions, subject_of
 from derive.rocq.terms import ATOM, NoFile, Terms, all_of, conjunction, name_of, plain
 
