@@ -178,6 +178,21 @@ def _single(
     return Domain(betas, "slope", tuple(walls.values()), tuple(undecided), kept)
 
 
+def _may_be_removable(f: RationalFunction) -> bool:
+    """Tell whether a pole may be none, as of (u - sqrt(u))/(u - 1), which is u/(u + sqrt(u)).
+
+    The numerator is 0 there on one branch of its roots, which are not 0: its norm is.
+    """
+    field = f.field
+    above, below = map(field.polynomial, f.parts)
+    roots = [g for g in field.generators if g.kind == "root"]
+    if above.is_zero() or {g.name for g in roots}.isdisjoint(above.variables()):
+        return False
+    norm = {g for g, _ in factors(field.polynomial((1 / above).denominator))}
+    bases = {g for root in roots for g, _ in factors(field.embed(root.argument))}
+    return any(g in norm and g not in bases for g, _ in factors(below))
+
+
 def _nearest(
     walls: dict[RationalFunction, Wall], notation: Notation
 ) -> tuple[dict[RationalFunction, Wall], dict[int, list[RationalFunction]]]:
@@ -234,6 +249,15 @@ def _possible_ends(
             yield None, None, "kernel"
     yield from ((_zeros_of(g, leaf, zeros), to_expr(g, notation.weights), "smooth") for g in broken)
     yield from _rate_ends(leaf)
+    yield from _doubts(broken, metric)
+
+
+def _doubts(
+    broken: Sequence[RationalFunction], metric: Metric
+) -> Iterator[tuple[None, None, Undecided]]:
+    """Yield that what breaks F, or K, may be none of their poles."""
+    if broken and any(map(_may_be_removable, (*metric.parameterization.F, metric.K[0][0]))):
+        yield None, None, "beyond"
 
 
 def _kernel_parts(piece: Piece | None, leaf: Leaf) -> list[RationalFunction] | None:

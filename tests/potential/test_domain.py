@@ -223,3 +223,11 @@ def test_a_curve_tells_from_which_starts_it_has_other_ends(output, walls, condit
     assert found.exact
     assert sorted(str(wall.form) for wall in found.walls) == walls
     assert sorted(map(str, found.unless)) == conditions
+
+
+def test_a_pole_that_a_root_removes_is_no_end():
+    """1/(1 + 1/sqrt(G)) = (G - sqrt(G))/(G - 1) passes 1/2 at G = 1."""
+    (piece,) = derive_once("1/(1 + (1/(a*b))**(1/2))").potential.pieces
+    assert not piece.domain.walls or "beyond" in piece.domain.undecided
+    (known,) = derive_once("1/sqrt(a*b)").potential.pieces
+    assert known.domain.exact
