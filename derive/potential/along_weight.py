@@ -406,7 +406,10 @@ class _AlongWeight:
                 yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
 
     def as_typed(self) -> tuple[Expr, ...]:
-        """Return F, the flow of t and K on the leaf, in the functions that were typed."""
+        """Return F, the flow of t and K on the leaf, in the functions that were typed.
+
+        There a weight is a root of either sign, and a logarithm with it that of the modulus.
+        """
         p, names = self.p, self.notation.weights
         F = to_sympy(p.trees[0], names)
         slopes = [F.diff(names[w]) for w in p.weights]
@@ -415,7 +418,15 @@ class _AlongWeight:
         images = {names[w]: self.expr(self.leaf.at(p.field.named(w))) for w in p.weights}
         place = to_expr(self.leaf.place, names)
         pace = sympy.Add(*(place.diff(names[w]) * x for w, x in zip(p.weights, flow, strict=True)))
-        return tuple(e.xreplace(images) for e in (F, pace, kernel))
+        either = [names[w] for w in p.weights if self.is_of_either_sign(w)]
+        logs = {log for e in (F, pace, kernel) for log in e.atoms(sympy.log) if log.has(*either)}
+        sizes = {log: sympy.log(sympy.Abs(log.args[0])) for log in logs} if either else {}
+        return tuple(e.xreplace(sizes).xreplace(images) for e in (F, pace, kernel))
+
+    def is_of_either_sign(self, w: str) -> bool:
+        """Tell whether a weight is a root on the leaf whose sign is not known."""
+        image = self.leaf.at(self.p.field.named(w))
+        return self.uses(self.leaf.either.get(w, self.leaf.crossing), image)
 
     def weights(self) -> Iterator[str]:
         """Yield what t and the weights are, or their squares where their signs are not known."""
@@ -423,7 +434,7 @@ class _AlongWeight:
             yield f"`{self.t} = {self.name}`"
         for w in self.p.weights:
             image = self.leaf.at(self.p.field.named(w))
-            if self.uses(self.leaf.either.get(w, self.leaf.crossing), image):
+            if self.is_of_either_sign(w):
                 yield f"`{w}**2 = {self.shortest(image * image)}`"
             else:
                 yield f"`{w} = {self.shortest(image)}`"

@@ -235,6 +235,18 @@ def test_what_a_term_integrates_over_is_no_weight_of_another():
     assert d.verdict is Verdict.PROVED
 
 
+def test_logarithms_of_weights_of_either_sign_are_real():
+    """K of x log(a b) is log(a b)^2 + x^2/a^2 + x^2/b^2, also where both a and b are negative."""
+    (piece,) = derive_once("x*log(a*b)").potential.pieces
+    ((_, kernel),) = piece.abbreviations
+    start = {"a_0": sympy.Integer(-1), "b_0": -sympy.Rational(1, 2), "x_0": sympy.Integer(1)}
+    at = {
+        str(s): c.xreplace({x: start[x.name] for x in c.free_symbols}) for s, c in piece.constants
+    }
+    shown = kernel.xreplace({s: at.get(s.name, start["a_0"]) for s in kernel.free_symbols})
+    assert abs(sympy.N(shown - (sympy.log(2) ** 2 + 5))) < 1e-12
+
+
 @pytest.mark.parametrize("output", ["a*b + b*log(b)", "exp(a*b) + c*log(a)", "log(a*b*c + d**3)"])
 def test_terms_with_common_weights_are_no_parts(output):
     assert len(disjoint_parts(Parameterization.parse([output]))) == 1
