@@ -22,6 +22,14 @@ COUPLED = parse(["a*b"], mirror="a**2 - a*b + b**2/2")
 ENTROPIES = parse(["p - m"], mirror="p*log(p) + m*log(m) + p*m/4")
 
 
+def test_exponentiated_gradient_has_the_hyperbolic_entropy():
+    d = derive_once(EXPONENTIATED)
+    Q = "beta*asinh(beta/(2*sqrt(p_0*m_0))) - sqrt(beta**2 + 4*p_0*m_0)"
+    tilted = f"{Q} - beta*asinh((p_0 - m_0)/(2*sqrt(p_0*m_0)))"
+    assert d.compare(tilted).outcome == "AGREES"
+    assert d.compare(Q).outcome == "DIFFERS"
+
+
 @pytest.mark.every(4)
 @pytest.mark.parametrize("p", [EXPONENTIATED, DISGUISED, LAYERS, NEURON], ids=lambda p: p.texts[0])
 def test_flow_and_formula_agree_and_the_certificate_is_of_this_metric(p):

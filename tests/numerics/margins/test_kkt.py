@@ -181,6 +181,12 @@ def test_a_flow_is_followed_to_its_tolerance_in_any_unit():
     assert run.multiplier[:, 0] == pytest.approx(np.arcsinh(levels / (2 * x)) / (4 * x), rel=1e-7)
 
 
+def test_the_level_of_one_row_is_its_margin_from_a_start_that_is_not_0():
+    row, start = [2, 3], {"a_0": 1, "u1_0": 0.5, "u2_0": 0.25}
+    q = derive_once(["a*u1", "a*u2"]).potential.numeric(start)
+    assert loss_flow(q, [row], [3, 10]).value @ row == pytest.approx([3, 10], rel=1e-7)
+
+
 @pytest.mark.slow
 def test_the_rate_at_which_coordinates_vanish_is_that_of_the_certificate():
     """beta_j/beta_max ~ log(1/L)^(|z_j| - 1), z = X^T y of the exact l1 margin."""
