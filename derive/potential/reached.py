@@ -168,7 +168,7 @@ def _single(
         (zero,) = (end for end in walls if end.is_zero())
         walls[zero] = Wall(side_of_zero * betas[0], True)
     walls, sides = _nearest(walls, notation)
-    unless: dict[RationalFunction, None] = {}
+    unless = dict.fromkeys(_poles_of_ends(walls, notation))
     for g in (g for g in curved if not _is_beyond(g, sides, notation)):
         middle = exceptions(g, 1, notation.positive)
         undecided |= {} if middle is not None else {curved[g]: None}
@@ -176,6 +176,15 @@ def _single(
     kept = _exceptional_starts(metric, notation, unless)
     undecided |= {} if Leaf(metric, notation).is_finite else {"leaf": None}
     return Domain(betas, "slope", tuple(walls.values()), tuple(undecided), kept)
+
+
+def _poles_of_ends(
+    ends: Iterable[RationalFunction], notation: Notation
+) -> Iterator[RationalFunction]:
+    """Yield functions of the start at whose zeros an end goes to infinity."""
+    known = Signs(notation.positive)
+    for end in ends:
+        yield from known.zeros_of(end.field.polynomial(end.denominator))
 
 
 def _may_be_removable(f: RationalFunction) -> bool:

@@ -231,3 +231,9 @@ def test_a_pole_that_a_root_removes_is_no_end():
     assert not piece.domain.walls or "beyond" in piece.domain.undecided
     (known,) = derive_once("1/sqrt(a*b)").potential.pieces
     assert known.domain.exact
+
+
+def test_starts_from_which_an_end_is_at_infinity_are_told():
+    """K is infinite at beta = -D/(4 b_0^2 (a_0^2 + c_0^2)), from b_0 = 0 nowhere."""
+    (piece,) = derive_once("D/(a**2 - b**2 + c**2)**2", parameters=["D"]).potential.pieces
+    assert {"b_0", "a_0**2 + c_0**2"} <= {*map(str, piece.domain.unless)}
