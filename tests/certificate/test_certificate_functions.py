@@ -177,8 +177,3 @@ def test_why_there_is_no_certificate_is_a_sentence(monkeypatch):
         "no certificate was accepted; the result does not depend on it: "
         "a step of the proof has no form in certificates (a divisor may be 0: x0)"
     )
-
-
-@pytest.mark.parametrize("output", ["sigmoid(1 - a)", "softplus(1 - a)"])
-def test_functions_of_shifted_weights_are_read_by_exponentials(output):
-    assert not check_text(certified_once(output)).open
