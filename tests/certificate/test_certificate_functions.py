@@ -94,6 +94,8 @@ WHOLE = {  # F, its start, and what its theorem has
     "exp(p) - exp(m)": ({}, "every beta is reached"),
     "u**2*v**2": ({}, "every beta below is reached"),
     "exp(a)/(exp(a) + exp(b))": ({}, "at least where 1 - beta > 0"),
+    "sigmoid(1 - a)": ({}, "at least where 1 - beta > 0"),
+    "softplus(1 - a)": ({}, "at least where beta > 0"),
     "w**D": ({}, "K = [D**2*beta**(2 - 2/D)]"),
     "sqrt(2)*w**2": ({}, "K = 4*sqrt(2)*beta"),
     "w**2": ({"w": "sqrt(2)"}, "dQ/dbeta = log(beta/2)/4"),
