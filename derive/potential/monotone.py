@@ -415,15 +415,22 @@ class Outer(NamedTuple):
 
 
 def find_outer(p: Parameterization) -> Outer | None:
-    """Return F as a logarithm or an angle of a function of the weights, or None."""
+    """Return F as a logarithm or an angle of a function of the weights, or None.
+
+    So it is of an exponential in the rates, as of cosh(w), where F is what is inside.
+    """
     if (found := find_logarithm(p)) is not None:
         E, c, b = found
         return Outer(sympy.log, E, c, b)
-    b = constant_part(p.F[0])
-    angles = (g for g in p.field.generators if g.kind == "atan")
-    rates = ((g, (p.F[0] - b) / p.field.named(g.name)) for g in angles)
-    whole = ((p.field.embed(g.argument), c.value()) for g, c in rates if c.is_constant())
-    return next((Outer(sympy.atan, G, c, b) for G, c in whole), None)
+    b, field = constant_part(p.F[0]), p.field
+    calls = (
+        (g, field.named(g.name), field.embed(g.argument))
+        for g in field.generators
+        if g.kind in ("atan", "exp")
+    )
+    pairs = ((sympy.atan, A, f) if g.kind == "atan" else (sympy.log, f, A) for g, f, A in calls)
+    rates = ((h, G, (p.F[0] - b) / value) for h, G, value in pairs)
+    return next((Outer(h, G, c.value(), b) for h, G, c in rates if c.is_constant()), None)
 
 
 def sign_where_defined(start: RationalFunction, notation: Notation) -> int:
