@@ -33,7 +33,6 @@ from derive.model.notation import (
     AssumePositive,
     BranchOpen,
     Notation,
-    rational,
     to_expr,
     to_factored_expr,
     without_modulus,
@@ -264,7 +263,7 @@ def _of_outer(curve: LeafCurve, outer: Outer) -> _Integrated | None:
     (beta,), (beta0,) = notation.betas, notation.beta_0
     if (mu := antiderivative(curve, 1 / curve.r)) is None:
         return None
-    c, b = rational(outer.c), to_expr(outer.b, notation.start_symbols)
+    c, b = outer.line(notation)
     s, G = (beta - b) / c, curve.expr(outer.G)
     call, bare = outer.h(G), {sympy.log(sympy.Abs(G)): sympy.log(G)}  # G > 0 of logarithms
     mu = mu.xreplace(bare)
@@ -312,7 +311,7 @@ def _in_outputs(curve: LeafCurve, found: _Integrated, t: Expr | None) -> Piece:
     (beta,), (beta0,), x = curve.notation.betas, curve.notation.beta_0, curve.variable
     slope, value = found.gradient, found.value
     if curve.outer is not None:
-        c, b = rational(curve.outer.c), to_expr(curve.outer.b, curve.notation.start_symbols)
+        c, b = curve.outer.line(curve.notation)
         inner = {curve.outer.h(curve.expr(curve.outer.G)): (beta - b) / c}
         slope, value = slope.xreplace(inner), None if value is None else value.xreplace(inner)
     if value is None:

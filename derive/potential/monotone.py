@@ -391,7 +391,7 @@ def _find_logarithm(
 
 
 class Outer(NamedTuple):
-    """F = c h(G) + b with h = log, G > 0, or h = atan.
+    """F = c h(G) + b with h = log, G > 0, or h = atan, and c of numbers and parameters.
 
     Attributes:
         G: in the weights, or as a function of a coordinate.
@@ -399,19 +399,24 @@ class Outer(NamedTuple):
 
     h: type[Expr]
     G: RationalFunction
-    c: Fraction
+    c: RationalFunction
     b: RationalFunction
 
     @property
     def slope(self) -> RationalFunction:
         """Return c h'(G)."""
         G, one = self.G, self.G.field.one
-        return G.field.constant(self.c) / (G if self.h is sympy.log else one + G * G)
+        return G.field.embed(self.c) / (G if self.h is sympy.log else one + G * G)
+
+    def line(self, notation: Notation) -> tuple[Expr, Expr]:
+        """Return c and b as they are printed."""
+        c, b = (to_expr(x, notation.start_symbols) for x in (self.c, self.b))
+        return c, b
 
     def inverse(self, notation: Notation) -> Expr:
         """Return G in beta."""
-        (beta,), b = notation.betas, to_expr(self.b, notation.start_symbols)
-        return (sympy.exp if self.h is sympy.log else sympy.tan)((beta - b) / rational(self.c))
+        (beta,), (c, b) = notation.betas, self.line(notation)
+        return (sympy.exp if self.h is sympy.log else sympy.tan)((beta - b) / c)
 
 
 def find_outer(p: Parameterization) -> Outer | None:
@@ -420,17 +425,26 @@ def find_outer(p: Parameterization) -> Outer | None:
     So it is of an exponential in the rates, as of cosh(w), where F is what is inside.
     """
     if (found := find_logarithm(p)) is not None:
-        E, c, b = found
-        return Outer(sympy.log, E, c, b)
-    b, field = constant_part(p.F[0]), p.field
-    calls = (
-        (g, field.named(g.name), field.embed(g.argument))
-        for g in field.generators
-        if g.kind in ("atan", "exp")
-    )
-    pairs = ((sympy.atan, A, f) if g.kind == "atan" else (sympy.log, f, A) for g, f, A in calls)
-    rates = ((h, G, (p.F[0] - b) / value) for h, G, value in pairs)
-    return next((Outer(h, G, c.value(), b) for h, G, c in rates if c.is_constant()), None)
+        E, number, shift = found
+        return Outer(sympy.log, E, p.start_field.constant(number), shift)
+    b = constant_part(p.F[0])
+    for h, G, value in _calls(p):
+        c = (p.F[0] - b) / value
+        if {*c.variables()} <= p.field.constants.keys():
+            return Outer(h, G, p.at_start(c), b)
+    return None
+
+
+def _calls(p: Parameterization) -> Iterator[tuple[type[Expr], RationalFunction, RationalFunction]]:
+    """Yield h, G and h(G) for the logarithms and angles in the field of the weights."""
+    for g in (g for g in p.field.generators if g.kind in ("atan", "exp", "log")):
+        f, A = p.field.named(g.name), p.field.embed(g.argument)
+        if g.kind == "atan":
+            yield sympy.atan, A, f
+        elif g.kind == "exp":
+            yield sympy.log, f, A
+        elif sign := sign_where_defined(p.at_start(A), Notation(p)):
+            yield sympy.log, sign * A, f
 
 
 def sign_where_defined(start: RationalFunction, notation: Notation) -> int:

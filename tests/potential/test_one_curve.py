@@ -21,6 +21,7 @@ from tests.published import derive_once, record_once
 
 AT = {"a_0": 0.5, "b_0": 0.25, "u_0": 0.75, "v_0": 0.5, "w_0": 0.75, "W_0": -0.5}
 AT |= {
+    "k": 1.5,
     "c_0": 0.125,
     "d_0": 0.375,
     "p_0": 0.75,
@@ -87,6 +88,8 @@ ROWS = [
         ),
     ),
     Row("sinh(w)", "atan(beta) - atan(sinh(w_0))"),
+    Row("w", "sinh(beta) - sinh(w_0)", options={"mirror": "cosh(w)"}),
+    Row("k*log(w)", "(exp(2*beta/k) - w_0**2)/(2*k)", options={"parameters": ["k"]}),
     Row("exp(-w**2)", "(Ei(w_0**2) - Ei(-log(beta)))/4"),
     Row("log(1 + u*v)", f"{HEIGHT} + {ANGLE}/2".replace("G", "(exp(beta) - 1)"), kind="quadrature"),
     Row(
