@@ -67,7 +67,8 @@ def why_not_elementary(f: RationalFunction, t: int = 0) -> str | None:
         return _by_residues(f, moving[-1], t) or by_powers(f, moving, t)
     if sorted(kinds) == ["exp", "root"]:
         E, root = sorted(moving, key=lambda g: g.kind)
-        return _by_exponentials(f, [E], t, root)
+        inside = {*field.embed(E.argument).variables(), *field.embed(root.argument).variables()}
+        return _by_exponentials(f, [E], t, root) if inside.isdisjoint({E.name, root.name}) else None
     return None
 
 

@@ -92,6 +92,10 @@ PARTS = st.sampled_from(
         "exp(t)*sqrt(t**2 + c)",
         "exp(t)/sqrt(t**2 + c)",
         "exp(-2*t)*sqrt(t**2 + c)/t",
+        "exp(sqrt(t))/t",
+        "t*exp(3*sqrt(t))",
+        "sqrt(exp(t) + 1)*exp(t)",
+        "exp(t)/sqrt(exp(2*t) + t)",
     ]
 )
 LOGARITHMS = st.sampled_from(
