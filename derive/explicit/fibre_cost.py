@@ -51,9 +51,6 @@ Height = Callable[[Sequence[str], Sequence[Expr]], Expr]
 """H on some weights, and outputs in them."""
 MEANS = "by the inequality of the means along the scalings of the weights that `F` does not see"
 SPLIT = "beta is split among monomials without common weights: an infimal convolution"
-FACTORS = (
-    "h = |A^(1/2) U|^2 + |C^(1/2) V|^2 >= 2 |A^(1/2) B C^(1/2)|_*, B = U V^T, the nuclear norm"
-)
 UNSEEN = "the inequality of the means was not seen to give the least cost"
 OUTPUTS = 4
 """Of which det K is expanded."""
