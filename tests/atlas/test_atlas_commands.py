@@ -83,3 +83,11 @@ def test_the_guide_counts_what_is_shipped():
         f"of the {len(sizes)} classes",
     ):
         assert sentence in guide, sentence
+
+
+def test_search_says_what_is_near():
+    done = run("atlas", "search", "beta**3", "--json")
+    assert done.returncode == 1
+    record = json.loads(done.stdout)
+    assert (record["format"], record["version"]) == ("regderive-atlas-search", 1)
+    assert {x["ground"] for x in record["entries"]} == {"near"}

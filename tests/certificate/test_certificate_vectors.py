@@ -6,7 +6,7 @@ import json
 import pytest
 
 from derive import Parameterization
-from derive.certificate.checking.check import check
+from derive.certificate.checking.check import check, check_text
 from tests.certificate.certificates import assert_refused, assert_rejected, replaced, variants
 from tests.certificate.certificates import entries as texts_of
 from tests.published import record_once
@@ -72,3 +72,11 @@ def test_a_length_is_not_negative_at_the_start(text):
     record = record_of(text, {})
     assert check(record)
     assert_rejected(replaced(record, ("certificate", "at", "norm_u_0"), "-3"), "length")
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("text", "start"), MODELS)
+def test_what_is_written_is_accepted(text, start):
+    report = check_text(json.dumps(record_of(text, start)))
+    assert report.verdict == "PROVED"
+    assert any("no hessian" in line for line in report.theorem) or text == "2*u"

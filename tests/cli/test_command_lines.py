@@ -292,3 +292,12 @@ def test_a_refutation_of_matrices_is_seen_by_steering():
     done = run("regularizer", "W*T(W)", "--matrix", "W:nxr", "--measurements", "general", "--check")
     assert done.returncode == 1
     assert "it moves" in done.stdout
+
+
+def test_files_and_forms(tmp_path):
+    target = tmp_path / "q.json"
+    assert run("parameterize", "-log(beta)", "--json", "-o", str(target)).returncode == 0
+    assert json.loads(target.read_text(encoding="utf-8"))["verdict"] == "PROVED"
+    assert run("parameterize", "-log(beta)", "--latex", "--standalone").stdout.startswith(
+        "\\documentclass"
+    )

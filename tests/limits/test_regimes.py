@@ -322,3 +322,14 @@ def test_no_limit_is_claimed_where_q_is_another(start, toward, fails):
     said = f"`Q` assumes `{fails}`, which fails near this limit"
     assert (limit.finding.verdict is Verdict.PROVED) == (not fails)
     assert (limit.finding.reason == said) == bool(fails)
+
+
+def test_homogeneity_and_the_time_of_the_flow():
+    r = found(["p**3 - m**3"], TIED)
+    assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
+    assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
+
+
+def test_what_is_assumed_of_a_symbolic_depth_is_said():
+    limits = found(["p**D - m**D"], TIED).limits
+    assert all("D" in map(str, limit.depths) for limit in limits)

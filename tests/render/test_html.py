@@ -285,3 +285,9 @@ def test_the_catalogue_is_a_site(tmp_path):
     for page in set(pages) - {*moving}:
         scripts = [SEARCH] if page.name == "index.html" else []
         assert_inert(page.read_text(encoding="utf-8"), scripts)
+
+
+def test_names_are_written_as_one_likes(derived):
+    page = derived("tied-pair").to_html({"alpha": r"\sigma"})
+    assert "\u03c3" in page
+    assert "\u03b1" not in re.sub(r"<figcaption>.*?</figcaption>", "", page)

@@ -278,3 +278,13 @@ def test_costs_have_the_names_of_rates(F, rates, R):
 def test_of_sums_that_rates_scale_apart_no_cost_is_said():
     m = margins(derive(Parameterization.parse(["u*v + x*y"], rates={"v": "eta"})))
     assert m.cost is None
+
+
+def test_curves_of_cosh_and_sinh_are_expanded():
+    """They are printed so, and grow as the exponentials that they are."""
+    start = {"a": "alpha", "b": "alpha*s", "c": "alpha"}
+    d = derive_once("a**2 + b*c", start, ["alpha", "s"])
+    assert d.potential.pieces[0].curve.beta.has(sympy.cosh)
+    assert margins(d).norm == "asymmetric"
+    limits = regimes(d, "alpha", [0]).limits
+    assert [x.finding.verdict for x in limits] == [Verdict.PROVED]

@@ -1,5 +1,6 @@
 """Matrices of open size, put to flows of all their entries."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from derive import Parameterization
 from numerics.confirm import sizes
 from numerics.confirm.regression_problem import distance
-from numerics.confirm.sizes import AlignedAt, check_matrices
+from numerics.confirm.sizes import AlignedAt, check_matrices, steer_matrices
 from tests.published import derive_once
 
 DIGITS = 12
@@ -70,3 +71,23 @@ def test_three_factors_need_an_aligned_start():
         X, [Fraction(k, 8) for k in (8, 2, 1, 9, 7, 3, 2, 8, 9, 1, 4, 8)], rng, 12
     )
     assert distance(one.limit, other.limit, 12) < 5
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("W*T(W)", SYMMETRIC),
+        ("W*T(W)", {"W": "n x 1"}),
+        ("U*T(V)", PRODUCT),
+        ("U*T(V)", {"U": "1 x r", "V": "m x r"}),
+    ],
+)
+def test_loss_weights_steer_what_does_not_commute(text, shapes, monkeypatch):
+    orbit = derive_once(model(text, shapes, "general")).orbit
+    check = steer_matrices(orbit)
+    assert check.passed
+    assert json.loads(json.dumps(check.to_record()))["passed"]
+    monkeypatch.setattr(sizes, "TRIED", 1)
+    monkeypatch.setattr(sizes, "WEIGHT", 1)
+    assert not steer_matrices(orbit).passed

@@ -77,3 +77,10 @@ def test_a_gradient_that_is_undefined_on_the_path_agrees_to_no_digit():
     warp = mirror_path(derive_once(NEURON[0]), **data(2), start=NEURON[1])
     *rows, (first, _) = warp.gradient
     assert replace(warp, gradient=(*rows, (first, mpmath.nan))).agreement == 0
+
+
+def test_the_report_shows_both_times():
+    lines = mirror_path(derive_once(NEURON[0]), **data(2), start=NEURON[1]).report().splitlines()
+    assert lines[0].split() == ["t", "tau", "g", "beta;", "s"]
+    assert any("grad Q = X^T s to 3" in line for line in lines)
+    assert lines[-1].startswith("proved: g is bounded where beta is")

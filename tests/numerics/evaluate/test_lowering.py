@@ -338,3 +338,25 @@ def test_the_start_of_a_curve_is_no_double():
     form = high_precision(derived, {"s": "1/3", "t": "1/7"}, 30)
     assert abs(form.gradient(form.beta0)[0]) < 1e-30
     assert form.value(form.beta0) == pytest.approx(0, abs=1e-30)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("p0", "q0", "largest"), [(1, 2, 250), (2, 2, 60), (3, 1, 250)])
+def test_sum_of_cubes_from_any_start(p0, q0, largest):
+    """beta = p^3/(1 - z)^3 + q^3/(1 - q z/p)^3 and Q' = z/(3 p), for z below the nearer pole."""
+    d = derive_once("p**3 + q**3")
+    q = d.potential.numeric({"p_0": p0, "q_0": q0})
+    beta = 10.0 ** np.array([-250, -20, -1, 0, 2, 20, largest])
+    found = q.gradient(beta)
+    with mpmath.workdps(400):
+        end = min(mpmath.mpf(1), mpmath.mpf(p0) / q0)
+        for b, y in zip(beta, found, strict=True):
+            small, large = mpmath.mpf(10) ** -100, mpmath.mpf(10) ** 100  # end - z
+            for _ in range(1400):
+                u = mpmath.sqrt(small * large)
+                rest = 1 - mpmath.mpf(q0) * (end - u) / p0
+                image = p0**3 / (1 - end + u) ** 3 + q0**3 / rest**3
+                small, large = (u, large) if image > b else (small, u)
+            exact = (end - u) / (3 * p0)
+            assert abs(y - exact) < mpmath.mpf("1e-15") * abs(exact)
+    assert q.inverse_gradient(found)[1:5] == pytest.approx(beta[1:5], rel=1e-12)

@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from derive import InputError, NumericalError, Parameterization, margins, perturb, regimes
-from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay
+from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay, flow
 from numerics.figures.derived import display
 from tests.cli.commands import run
 from tests.published import derive_once
@@ -121,3 +122,19 @@ def test_what_has_no_Q_is_not_drawn():
     done = run("figure", "--of", "a**2 + b**2", "a*c + b*d", "--csv")
     assert (done.returncode, done.stdout) == (3, "")
     assert "has no Q to draw" in done.stderr
+
+
+def test_a_flow_is_shown_from_its_start_to_its_limit():
+    start = {"p": "1/10", "m": "1/10"}
+    shown = FlowDisplay.from_data(PAIR, [["1/2"]], [1], start, points=12)
+    assert shown.beta[0] == pytest.approx([0], abs=1e-5)
+    assert shown.beta[-1] == pytest.approx(float(flow(PAIR, [["1/2"]], [1], start, 15).limit[0]))
+    assert (np.diff(shown.residual) < 0).all()
+
+    def slope(t, beta):
+        """beta' = K X^T r, K = 4 sqrt(beta^2 + 4 alpha^4)."""
+        return 4 * np.sqrt(beta**2 + 4e-4) * (1 - beta / 2) / 2
+
+    span = shown.time[[0, -1]]
+    known = solve_ivp(slope, span, [0.0], t_eval=shown.time, rtol=1e-9, atol=1e-12).y[0]
+    assert shown.beta[:, 0] == pytest.approx(known, abs=1e-7)
