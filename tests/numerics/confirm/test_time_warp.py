@@ -84,3 +84,9 @@ def test_the_report_shows_both_times():
     assert lines[0].split() == ["t", "tau", "g", "beta;", "s"]
     assert any("grad Q = X^T s to 3" in line for line in lines)
     assert lines[-1].startswith("proved: g is bounded where beta is")
+
+
+def test_a_potential_that_is_an_integral_is_evaluated_on_the_path():
+    integral = derive_once(("w + w**3 + x**5 + x",))
+    warp = mirror_path(integral, [[1]], [3], start={"w_0": 1, "x_0": 1})
+    assert warp.agreement >= 30
