@@ -111,9 +111,10 @@ class EntrywiseDerivation(Decided, Certified):
         assert self.dual is not None
         if self.dual.clock != "sum":
             return ()
-        D, at = self.dual.D, self.notation
-        factors = sympy.Mul.make_args(to_factored_expr(D.field.polynomial(D.numerator), at.symbols))
-        bases = [x.as_base_exp()[0] for x in factors]
+        at = self.notation
+        top, _ = sympy.fraction(sympy.factor(at.expr(self.dual.D)))
+        whole = sympy.expand(top)
+        bases = [] if whole.is_nonzero else [x.as_base_exp()[0] for x in sympy.Mul.make_args(top)]
         return tuple(f"{b} != 0" for b in bases if b.has(at.S) and b.is_zero is None)
 
     @cached_property

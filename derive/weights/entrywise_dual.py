@@ -1,4 +1,4 @@
-"""Laws and dual coordinates of beta_i = f(v_i) G(S, z), S = sum_k m(v_k), for every n at once.
+"""Laws and dual coordinates of beta_i = a + f(v_i) G(S, z), S = sum_k m(v_k), for every n at once.
 
 With rates r of v and eta of z, the steering lambda and L = sum_j f(v_j) lambda_j,
 
@@ -18,7 +18,8 @@ where m' is a multiple of that: c' = r (l' f'/f) D L with D = G + G_S sum_k m' f
 - D = 0: c is conserved. With one z and c = S that is a clock, dtau = -(r G_S/(eta G_z)) dz; with no
   z the outputs depend on one another, and for i < n the last entry is, dtau = -dv_n/m'(v_n).
 
-Each is accepted by the identities themselves. (Derived here; the second for f = v^k is weight
+The constant a changes none of this, and beta_i = a - f(v_i) G has the dual coordinates -y_i. Each
+is accepted by the identities themselves. (Derived here; the second for f = v^k is weight
 normalization.)
 """
 
@@ -42,20 +43,18 @@ class NotOfThisKind(Exception):
 
 @dataclass(frozen=True)
 class Factors:
-    """F = f(v_i) G with one sum S = sum_k m(v_k) in G, and D = G + G_S sum_k m' f/f'.
+    """F = a + sign f(v_i) G with one S = sum_k m(v_k) in G, and D = G + G_S sum_k m' f/f'.
 
-    Where F has no single weights, sum_j c_j dF_j = 0 with c_j = m'/f' (v_j) if D = 0, and the dF_j
-    are independent if D != 0.
+    Of both signs of f that with a positive leading coefficient is taken. Without single weights
+    sum_j c_j dF_j = 0 with c_j = m'/f' (v_j) if D = 0, and the dF_j are independent if D != 0.
     """
 
     entries: Entries
+    a: RationalFunction
+    sign: int
+    f: RationalFunction
     G: RationalFunction
     D: RationalFunction
-
-    @property
-    def f(self) -> RationalFunction:
-        """The own function, of one entry."""
-        return self.entries.f
 
     @cached_property
     def slope(self) -> RationalFunction:
@@ -100,21 +99,33 @@ class Factors:
 
 
 def find_factors(entries: Entries) -> Factors | None:
-    """Return F as f(v_i) G with one sum in G, or None."""
-    f = entries.f
-    slope = entries.own.derivative(f, 0)
+    """Return F as a + sign f(v_i) G with one sum in G, or None.
+
+    With F_0 = a + f_0(v_i) at numbers for S and z, G = F'/F_0' and a (1 - G) = F - F_0 G.
+    """
+    own, F, at_numbers = entries.own, entries.F[0], entries.f
+    slope = own.derivative(at_numbers, 0)
     if len(entries.model.sums) != 1 or slope.is_zero():
         return None
-    G, name = entries.F[0] / entries.at(f, "i"), entries.model.sums[0][0]
-    if {*entries.moving(G)} & {*entries.entries.values()}:
+    name = entries.model.sums[0][0]
+    G = entries.partial(F, entries.entries["i"]) / entries.at(slope, "i")
+    rest = F - entries.at(at_numbers, "i") * G
+    a = rest if rest.is_zero() or G == G * G else rest / (1 - G)
+    if {*entries.moving(G)} & {*entries.entries.values()} or entries.moving(a):
         return None
-    shrunk = entries.total(entries.slopes[name] * f / slope)
-    return Factors(entries, G, G + entries.partial(G, name) * shrunk)
+    constants = [own.named(x) if x in own.names else own.zero for x in a.field.names]
+    a, there = a.compose(constants, own), a
+    if entries.at(a, "i") != there:
+        return None
+    sign = 1 if (at_numbers - a).numerator.leading_coefficient() > 0 else -1
+    f = sign * (at_numbers - a)
+    shrunk = entries.total(entries.slopes[name] * f / own.derivative(f, 0))
+    return Factors(entries, a, sign, f, G, G + entries.partial(G, name) * shrunk)
 
 
 @dataclass(frozen=True)
 class EntrywiseDual(Factors):
-    """dy_i = E (dh(v_i) + k(v_i) dtau) with dE = mu E dtau.
+    """sign dy_i = E (dh(v_i) + k(v_i) dtau) with dE = mu E dtau.
 
     Attributes:
         mu: a constant, as a function of one entry.
@@ -186,10 +197,10 @@ class EntrywiseDual(Factors):
 
     @cached_property
     def y(self) -> Covector:
-        """The covector dy_i/E = dh(v_i) + k(v_i) dtau."""
+        """The covector dy_i/E = sign (dh(v_i) + k(v_i) dtau)."""
         e, tau = self.entries, self.tau
-        k = e.at(self.k, "i")
-        own = {"i": e.at(1 / self.slope, "i"), **{i: k * x for i, x in tau.own.items()}}
+        k = self.sign * e.at(self.k, "i")
+        own = {"i": self.sign / e.at(self.slope, "i"), **{i: k * x for i, x in tau.own.items()}}
         spread = tuple((k * c, m) for c, m in tau.spread)
         return Covector(own, spread, {z: k * x for z, x in tau.scalars.items()})
 
@@ -245,7 +256,8 @@ def find_entrywise_dual(factors: Factors) -> EntrywiseDual:
             clock, rate = "sum", -by_sum / (factors.speed * factors.D)
         case _:
             raise NotOfThisKind("no scalar was found that moves by itself, as a clock")
-    found = EntrywiseDual(entries, G, factors.D, mu, clock, rate)
+    parts = factors.a, factors.sign, factors.f, G, factors.D
+    found = EntrywiseDual(entries, *parts, mu, clock, rate)
     laws = [] if found.kept is None else [found.kept]
     if len(laws) != len(model.scalars) + found.leaves_out:  # y_i are no functions of beta
         raise NotOfThisKind("no law of the sum and the single weight was found")

@@ -109,7 +109,9 @@ class EntriesAt:
         rates = {w: rate for x, rate in model.rates for w in groups[x]}
         signs = [w for x in model.positive for w in groups.get(x, [])]
         trees = model.of_size(self.n)[: self.outputs]
-        p = bound_at(Parameterization(trees, weights, positive=signs, rates=rates), self.constants)
+        names = model.parameters
+        p = Parameterization(trees, weights, positive=signs, rates=rates, parameters=names)
+        p = bound_at(p, self.constants)
         numbers = rng.integers(8, 33, size=len(p.start_symbols)).tolist()
         start = {x: Fraction(k, 16) for x, k in zip(p.start_symbols, numbers, strict=True)}
         if self.outputs > 1:

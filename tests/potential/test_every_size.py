@@ -38,6 +38,8 @@ PROVED = [
         "sum(beta_i*(2*v_i + exp(v_i) - exp(-v_i))) - G*sum(v_i + exp(v_i))",
     ),
     ("v**k/norm(v)**k", "v:n-1", "(1 - sum(beta_i**(2/k), i < n))**(k/2)/(k - 2)"),
+    ("1 - exp(v)/sum(exp(v))", "v", "-n*exp(-c/n)*prod(1 - beta_i)**(1/n)"),
+    ("3 - v/norm(v)", "v:n-1", "-sqrt(1 - sum((3 - beta_i)**2, i < n))"),
 ]
 
 
@@ -307,6 +309,52 @@ def test_outputs_that_depend_on_one_another_have_none():
 def test_a_size_at_which_the_outputs_depend_is_excluded():
     d = derive_once("exp(v)*exp(-sum(v)/3)", each=["v"])
     assert "n != 3" in [c.text for c in d.conditions]
+
+
+AFFINE = ["2*({}) + 3", "1 - ({})", "1/2 - 3*({})"]
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize("change", AFFINE)
+@pytest.mark.parametrize(
+    ("text", "each"),
+    [
+        ("exp(v)/sum(exp(v))", "v"),
+        ("exp(v)/sum(exp(v))", "v:n-1"),
+        ("v/norm(v)", "v:n-1"),
+        ("v/(1 + norm(v))", "v"),
+        ("gam*v**3/norm(v)**3", "v"),
+        ("exp(v)/(1 + sum(exp(v)))", "v"),
+        ("(v + exp(v))/sum(v + exp(v))", "v"),
+        ("gam*v/sum(v)", "v"),
+        ("v/norm(v)", "v"),
+    ],
+)
+def test_an_affine_change_of_outputs_changes_no_verdict(text, each, change):
+    """Q is that of the output at what it was, and flows agree with it."""
+    d, plain = (derive_once(x, each=[each]) for x in (change.format(text), text))
+    assert d.verdict is plain.verdict
+    assert d.hessian.verdict is plain.hessian.verdict
+    assert d.conserved.laws == plain.conserved.laws
+    if d.verdict is Verdict.PROVED:
+        check = EntriesAt(d.dual, d.potential, 3)
+        problem = check.problem(np.random.default_rng(0))
+        rows = check.compare(problem, problem.flow(20))
+        assert all(digits > 15 for digits in rows.values() if digits is not None)
+        wrong = dataclasses.replace(d.potential, y=-d.potential.y)
+        broken = dataclasses.replace(check, potential=wrong).compare(problem, problem.flow(20))
+        assert d.potential.gradient(3) is None or broken["n = 3: grad Q as y"] < 1
+
+
+def test_conditions_are_not_those_of_a_denominator_without_roots():
+    d = derive_once("v/(1 + norm(v))", each=["v"])
+    assert [c.text for c in d.conditions] == []
+    assert str(d.warping.g) == "exp(sqrt(S1))/(sqrt(S1) + 1)"
+
+
+def test_constants_of_f_have_numbers_in_a_check():
+    d = derive_once(EntrywiseMap.parse(["a - v/(1 + norm(v))"], ["v"], parameters=["a"]))
+    assert check_sizes(d.dual, d.potential).passed
 
 
 @pytest.mark.parametrize("text", ["v/(1 + sum(v**2))", "gam*v/(1 + sum(v**2))"])

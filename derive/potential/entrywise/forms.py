@@ -1,6 +1,7 @@
 """Q of beta_i = f(v_i) G(S, z) for every n at once, from the dual coordinates in generic entries.
 
-The own function decides the form. On the leaf, with h' = 1/f' and y_i - y_i(w_0) = dQ/dbeta_i:
+That of beta_i = a + sign f(v_i) G is Q at sign (beta_i - a). The own function decides the form. On
+the leaf, with h' = 1/f' and y_i - y_i(w_0) = dQ/dbeta_i:
 
 - m = k f + const for any f: y_i = h(v_i) + k tau, and as sum_i beta_i dh(v_i) = G dc, with
   c = sum_k l(v_k), l' = f/f', **Q = sum_(i <= n) beta_i h(v_i) + w, dw = k tau dB - G dc**,
@@ -277,13 +278,13 @@ class _Builder:
     @property
     def y(self) -> Expr:
         """y_i in the weights."""
-        i, k = self.at.entry("i"), self.dual.k
+        i, k, sign = self.at.entry("i"), self.dual.k, self.dual.sign
         if not self.dual.mu.is_zero():
-            return sympy.powsimp(self.E * self.at.own(k, i)) / self.mu
+            return sign * sympy.powsimp(self.E * self.at.own(k, i)) / self.mu
         own = self.h.subs(self.at.v, i)
         if self.dual.clock == "last entry":
-            return own - self.h.subs(self.at.v, self.at.entry("n"))
-        return own + self.at.own(k) * self.tau
+            return sign * (own - self.h.subs(self.at.v, self.at.entry("n")))
+        return sign * (own + self.at.own(k) * self.tau)
 
     @property
     def g(self) -> Expr:
@@ -302,8 +303,15 @@ class _Builder:
         return self.power(form) if form.is_power else self.exponential(form)
 
     def of(self, head: Expr, rows: Rows = (), **radial: Any) -> EntrywisePotential:
-        """Return a potential with y, g and the law."""
-        return EntrywisePotential(self.at, self.y, self.g, self.law, head, rows, **radial)
+        """Return a potential with y, g and the law, in beta_i in place of f(v_i) G."""
+        at, a, sign = self.at, self.at.own(self.dual.a), self.dual.sign
+        image = {at.beta: sign * (at.beta - a)}
+        given = ((x, e.xreplace(image)) for x, e in rows)
+        rows = tuple((x, a + sign * e if x == at.last else e) for x, e in given)
+        radial = {x: e.xreplace(image) if x == "s" else e for x, e in radial.items()}
+        return EntrywisePotential(
+            at, self.y, self.g, self.law, head.xreplace(image), rows, **radial
+        )
 
     def affine(self) -> EntrywisePotential:
         """Return sum_i beta_i h(v_i), explicit for powers and exponentials."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import lcm
 
 import sympy
 from sympy import Expr, Symbol
@@ -71,8 +72,13 @@ class EntrywiseNotation:
         return to_expr(function, images)
 
     def expr(self, function: RationalFunction) -> Expr:
-        """Return a function of entries, sums and single weights."""
-        return to_expr(function, self.symbols)
+        """Return a function of entries, sums and single weights, in lowest terms in roots of S."""
+        found = to_expr(function, self.symbols)
+        powers = {x.exp for x in found.atoms(sympy.Pow) if x.base == self.S}
+        if all(e.is_Integer for e in powers) or not all(e.is_Rational for e in powers):
+            return found
+        root, k = Symbol(unused("r", self.taken), positive=True), lcm(*(int(e.q) for e in powers))
+        return sympy.factor(found.subs(self.S, root**k)).subs(root, self.S ** (sympy.S.One / k))
 
     def over(self, term: Expr, most: Expr | None = None) -> Expr:
         """Return the sum of a term over i = 1, ..., n."""
