@@ -54,6 +54,7 @@ class EntrywiseDerivation(Decided, Certified):
         size: the least n for which the verdict is shown; 0 where there is none.
         dual: dual coordinates with the laws, where they were found.
         potential: Q, where it was found.
+        failure: what shows that there is none.
 
     Two are equal where F and what was found of it are; the rest follows.
     """
@@ -65,6 +66,7 @@ class EntrywiseDerivation(Decided, Certified):
     size: int = 0
     dual: EntrywiseDual | None = field(default=None, compare=False)
     potential: EntrywisePotential | None = field(default=None, compare=False)
+    failure: Failure | None = field(default=None, compare=False)
 
     outcome: ClassVar[None] = None
     """No shorter record is kept of it."""
@@ -253,7 +255,8 @@ def _by_refutation(entries: Entries) -> EntrywiseDerivation | None:
         f"almost every start, for every `{model.size} >= {failure.size}`"
     )
     finding = Finding(Verdict.REFUTED, reason, (failure.identity,))
-    return EntrywiseDerivation(model, entries, finding, Decision(finding), failure.size)
+    found = EntrywiseDerivation(model, entries, finding, Decision(finding), failure.size)
+    return replace(found, failure=failure)
 
 
 def _not_closed(entries: Entries) -> Failure | None:

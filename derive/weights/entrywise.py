@@ -17,7 +17,7 @@ identity in e entries and q sums fails for every n >= e + q, at almost all weigh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -269,10 +269,17 @@ POINTS = 60
 
 @dataclass(frozen=True)
 class Failure:
-    """An equation that fails for every n from some size on, at almost all weights."""
+    """An equation that fails for every n from some size on, at almost all weights.
+
+    Attributes:
+        of: the outputs that it is about, where it is one of a warp.
+        points: weights where it fails, for each n from the size on up to where n is large.
+    """
 
     size: int
     identity: Identity
+    of: tuple[int, ...]
+    points: Mapping[int, Mapping[str, Fraction]]
 
 
 def find_entrywise_failure(
@@ -285,7 +292,7 @@ def find_entrywise_failure(
     For large n entries and sums are independent; whole numbers n at which all coefficients of the
     difference vanish are left out; smaller n are shown one by one, at weights.
     """
-    statement, left, right, *_ = equation
+    statement, left, right, _, of = equation
     difference = left - right
     if difference.is_zero():
         return None
@@ -294,14 +301,16 @@ def find_entrywise_failure(
     large = len(ENTRIES[:3]) + len(entries.slopes)
     size = max([large, *(1 + n for side in sides for n in vanishing_sizes(entries, side))])
     least = len(ENTRIES[:3]) + entries.model.left_out
-    point = _point(entries, both, size)
+    points = {size: _point(entries, both, size)}
     while size > least and (smaller := _point(entries, both, size - 1)):
-        size, point = size - 1, smaller
-    if point is None:
+        size -= 1
+        points[size] = smaller
+    if (point := points[size]) is None:
         return None
     residual = shown(evaluate_any(difference, values_at_size(entries, point, size)))
     where = tuple(point.items())
-    return Failure(size, Identity(statement, repr(left), repr(right), where, residual))
+    identity = Identity(statement, repr(left), repr(right), where, residual)
+    return Failure(size, identity, of, {n: x for n, x in points.items() if x is not None})
 
 
 def vanishing_sizes(entries: Entries, side: Polynomial) -> list[int]:

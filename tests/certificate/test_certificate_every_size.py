@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from flint import fmpq
 
 from derive import Parameterization
 from derive.certificate.checking.check import check, check_text
+from derive.certificate.checking.every_size import never_zero
 from derive.certificate.checking.text import NotACertificate, Rejected
 from derive.certificate.writing.products import calls_in
 from tests.certificate.certificates import assert_rejected
@@ -49,6 +51,8 @@ def test_rates_are_in_the_theorem():
     record = record_of("gam*v/norm(v)", rates={"v": "2", "gam": "eta"})
     assert "gam has the rate eta" in check_text(json.dumps(record)).theorem
     record["parameterization"]["rates"]["v"] = "3"
+    assert_rejected(record, "K_ii is another")
+    record["certificate"]["kernel"] = False
     assert_rejected(record, "is not g")
 
 
@@ -58,7 +62,7 @@ FORGERIES = [
     ("g by the output", ("warping", "g"), "exp(v_i)/S1", "another for another output"),
     ("law", ("laws",), ["sum(exp(v_k))"], "is not conserved"),
     ("no law", ("laws",), [], "as many dimensions"),
-    ("output", ("parameterization", "output"), "exp(v)/sum(exp(v))**2", "is not"),
+    ("output", ("parameterization", "output"), "exp(v)/sum(exp(v))**2", "K_ii is another"),
     ("outputs", ("parameterization", "outputs"), "n+1", "the outputs are others"),
     ("product", ("certificate", "products", "S1*S1"), {"S1": "1"}, "is another"),
     ("sum", ("certificate", "sums", "S1"), "exp(2*v)", "is another"),
@@ -128,12 +132,84 @@ def test_what_no_flow_can_meet_is_no_condition():
     assert_rejected(record, "g is not positive")
 
 
-def test_a_refutation_has_none_and_says_why():
-    record = record_of("gam*v/sum(v)")
-    assert record["certificate"] is None
-    assert "independent" in record["certificate_missing"]
-    with pytest.raises(NotACertificate):
-        check_text(json.dumps(record))
+REFUTED = [
+    ("gam*v/sum(v)", "v"),
+    ("gam*exp(v)/sum(exp(v))", "v"),
+    ("gam*exp(v)/(1 + sum(exp(v)))", "v"),
+    ("v**3/prod(v)", "v"),
+    ("v**a/sum(v)", "v"),
+    ("sinh(v)/norm(v)", "v"),
+    ("2 - v*sum(v)", "v"),
+    ("v/(1 + sum(v**4))", "v:n-1"),
+]
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("text", "each"), REFUTED)
+def test_what_is_refuted_for_every_n_is_certified(text, each):
+    record = record_of(text, each)
+    assert record["certificate"] is not None, record["certificate_missing"]
+    report = check_text(json.dumps(record))
+    assert report.verdict == "REFUTED"
+    assert f">= {record['size']}, no Q(beta)" in report.theorem[0]
+
+
+@pytest.mark.parametrize("text", ["exp(v)/sum(exp(v))", "v/(1 + sum(v))", "gam*v/norm(v)"])
+def test_no_refutation_of_what_has_a_q_is_accepted(text):
+    """Whatever outputs the equation is of: it holds for every n."""
+    refuted, record = record_of("gam*exp(v)/sum(exp(v))"), record_of(text)
+    for key in ("verdict", "warping", "laws", "size", "Q"):
+        record[key] = refuted[key]
+    for of in ([0, 1, 2], [1, 2, 0], [0, 2, 1], [0, 0, 1]):
+        sums = record["certificate"]["sums"]
+        apart = ["2", "3", "5", "7"][: len(sums)]
+        record["certificate"]["fails"] = {"of": of, "apart": apart, "points": {}}
+        assert_rejected(record, "fail for large n|is missing|is not shown to fail")
+
+
+REFUTATIONS_FORGED = [
+    ("size", ("size",), 2, "no n < 3"),
+    ("sums that depend", ("certificate", "fails", "apart"), ["2", "2", "3"], "independent"),
+    ("few numbers", ("certificate", "fails", "apart"), ["2"], "independent"),
+    ("weights", ("certificate", "fails", "points", "3", "v"), ["1", "1", "1"], "to fail at n = 3"),
+    ("few weights", ("certificate", "fails", "points", "3", "v"), ["1", "2"], "other weights"),
+    ("product", ("certificate", "products", "S1*S1"), {"S1": "1"}, "is another"),
+    (
+        "an output that has Q",
+        ("parameterization", "output"),
+        "exp(v)/sum(exp(v))",
+        "K_ii is another",
+    ),
+    ("outputs", ("parameterization", "outputs"), "n-1", "no n < 4"),
+    ("verdict", ("verdict",), "PROVED", "it proves REFUTED"),
+    ("g", ("warping", "g"), "1/S1", "what there is not"),
+    ("kernel", ("kernel", "K_ij"), "0", "K_ij is another"),
+    ("other outputs", ("certificate", "fails", "of"), [0, 1, 3], "three outputs"),
+]
+
+
+@pytest.mark.parametrize(("what", "path", "value", "words"), REFUTATIONS_FORGED)
+def test_forged_refutations_are_refused(what, path, value, words):
+    record = part = record_of("gam*exp(v)/sum(exp(v))")
+    for key in path[:-1]:
+        part = part[key]
+    assert part.get(path[-1]) != value
+    part[path[-1]] = value
+    assert_rejected(record, words)
+
+
+@pytest.mark.parametrize(("coefficients", "holds_at"), [([-12, 1, 1], 3), ([-20, 1], 20)])
+def test_an_equation_that_holds_at_some_n_is_not_refuted_there(coefficients, holds_at):
+    numbers = [fmpq(c) for c in coefficients]
+    never_zero(numbers, holds_at + 1)
+    with pytest.raises(Rejected, match=f"at n = {holds_at}"):
+        never_zero(numbers, holds_at)
+
+
+def test_constants_of_points_are_positive():
+    record = record_of("v**a/sum(v)")
+    next(iter(record["certificate"]["fails"]["points"].values()))["a"] = "-1"
+    assert_rejected(record, "has other weights")
 
 
 def test_the_exponential_integral_is_read():

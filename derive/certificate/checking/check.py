@@ -146,12 +146,18 @@ def _every_size(record: JSON) -> Report:
     """Return what the record of a map of open size proves."""
     proof = record["certificate"]
     if proof is None or (proof["format"], proof["version"]) != (FORMAT, VERSION):
-        raise NotACertificate("the record was written without one: none is of a refutation")
-    keyed(record, "every size")
+        raise NotACertificate(
+            f"the record was written without one: {record['certificate_missing']}"
+        )
+    keyed(record, "every size", ["refuted"] * ("fails" in proof))
     require(record["version"] == FIRST, f"the version is not {FIRST}")
-    require(record["verdict"] == record["warping"]["verdict"] == PROVED, "the record proves PROVED")
-    lines, left = every_size.shown(record)
-    return Report(PROVED, lines, left)
+    verdict = REFUTED if "fails" in proof else PROVED
+    require(record["verdict"] == record["warping"]["verdict"] == verdict, f"it proves {verdict}")
+    if verdict == REFUTED:
+        warping = record["warping"]
+        require(warping["g"] is warping["y_i"] is record["Q"] is None, "what there is not is said")
+    lines, left = (every_size.refuted if "fails" in proof else every_size.shown)(record)
+    return Report(verdict, lines, left)
 
 
 def _pushed(record: JSON) -> Report:
@@ -348,6 +354,7 @@ KEYS = {
     "map": "output each outputs weights[] parameters[] positive[] rates{}",
     "slope": "verdict g y_i",
     "generic": "format version size index entries{} sums{} products{} definitions[] kernel at{}",
+    "generic refuted": "fails{}",
     "matrices": "format version verdict parameterization:shapes finding:finding statements[] "
     "entry block orbit",
     "pushed": "format version verdict reason flow push outputs[] weights[] shapes{} start{} laws "

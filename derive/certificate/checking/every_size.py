@@ -15,17 +15,26 @@ Shown are <grad y_i, grad F_j> = g delta_ij, where g has no v_i, <grad c, grad F
 and, where "kernel" says so, the entries of K. With as many laws as there are single weights, and
 one more where y_i has v_n in it, when i < n, the leaf has as many dimensions as there are outputs:
 they are coordinates of it, so y = grad Q. That is as long as g > 0 and nothing divides by 0.
+
+Or "fails" shows that there is no warp: of the generic outputs i, j and n an equation "of" three,
+H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac with the forced H, fails at the numbers for every n, and K
+of the three is regular. Entries and q sums are independent functions where n >= 3 + q, as the other
+entries give the Jacobian [m_a'(v_k)], of which one minor is not 0: that at the numbers "apart". At
+each smaller n down to the size there are weights, "points", where the same fails.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from derive.certificate.checking.function import Function, constant, not_zero
+from flint import arb, fmpq
+
+from derive.certificate.checking.flow import Flow, determinant, independent
+from derive.certificate.checking.function import Function, Value, constant, evaluated, not_zero
 from derive.certificate.checking.reading import Call
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
@@ -40,7 +49,7 @@ from derive.certificate.checking.text import (
 
 OVER_ALL = ("sum", "norm", "prod")
 ROOM = 40
-LEAST = 2
+LEAST, OUTPUTS, FAR = 2, 3, 1000
 Texts = Mapping[str, str]
 Slopes = Mapping[str, Function]
 """The derivatives that are not 0, by entries, sums and single weights."""
@@ -61,6 +70,7 @@ class EverySize(Space):
         for name, of in ((self.indexed, "the indexed weight"), (self.bound, "the index of sums")):
             require(name not in self.names, f"{of} has the name of another")
         self.start = [rational(proof["at"][name]) for name in self.given]
+        self.signed = {*given["positive"], *given["parameters"]}
         rates: Texts = given["rates"]
         require({*rates} <= {self.indexed, *self.scalars}, "a rate is of a weight")
         self.rates = {w: self._rate(rates.get(w, "1")) for w in (self.indexed, *self.scalars)}
@@ -173,6 +183,43 @@ class EverySize(Space):
         pairs = product(df.items(), dh.items())
         return self.sum(x * y * self._metric(c, d) for (c, x), (d, y) in pairs)
 
+    def along(self, x: Any, f: Function) -> Function:
+        """Return <x, df>."""
+        return self.inner(x, self.slopes_of(f))
+
+    def valued(self, numbers: Mapping[str, Value]) -> list[Value]:
+        """Return the values of all names, with other numbers for some."""
+        return self.values(
+            [numbers.get(x, a) for x, a in zip(self.given, self.start, strict=False)]
+        )
+
+    def at_point(self, point: dict[str, Any], n: int) -> list[Value]:
+        """Return the values of all names at weights and constants, given as numbers."""
+        v, entry = [rational(x) for x in point.pop(self.indexed)], self.entries["i"]
+        given: dict[str, Value] = {x: rational(a) for x, a in point.items()}
+        signs = v * (self.indexed in self.signed) + [given[x] for x in self.signed & {*given}]
+        require(len(v) == n and all(x > 0 for x in signs), f"n = {n} has other weights")
+        given |= {**dict(zip(self.entries.values(), v, strict=False)), self.size_name: fmpq(n)}
+        at = [self.valued(given | {entry: x}) for x in v]
+        sums = {x: self.at_entry(m, entry) for x, m in self.sums.items()}
+        totals = {x: sum((m.at(a) for a in at), fmpq(0)) for x, m in sums.items()}
+        return self.valued(given | totals)
+
+    def by_size(self, f: Function) -> Iterator[list[Value]]:
+        """Yield numerator and denominator at the numbers, as polynomials in n."""
+        k = self.given.index(self.size_name)
+        require(
+            not any(c.argument.uses(k) for c in self.generators), "a call has the number n in it"
+        )
+        for side in (f.top, f.bottom):
+            rows: dict[int, dict[tuple[int, ...], Any]] = {}
+            for e, c in zip(side.monoms(), side.coeffs(), strict=True):
+                rows.setdefault(int(e[k]), {})[(*e[:k], 0, *e[k + 1 :])] = c
+            of = side.context().from_dict
+            yield [
+                evaluated(of(rows.get(d, {})), self.start) for d in range(max(rows, default=0) + 1)
+            ]
+
     def _metric(self, c: str, d: str) -> Function:
         """Return <dc, dd> of entries, sums and single weights."""
         rate, (c, d) = self.rates[self.indexed], sorted((c, d), key=self.sums.__contains__)
@@ -184,15 +231,30 @@ class EverySize(Space):
         return self.rates.get(c, rate) if c == d else self.number(0)
 
 
-def shown(record: JSON) -> tuple[list[str], list[str]]:
-    """Return what a record proves of every n, line by line, and what it says besides."""
-    given, proof, warping = record["parameterization"], record["certificate"], record["warping"]
+def opened(record: JSON) -> tuple[EverySize, dict[str, Function], list[str]]:
+    """Return the names, F at three entries, and what is left open of K: it is as it is printed."""
+    given, proof, kernel = record["parameterization"], record["certificate"], record["kernel"]
     space = EverySize(given, proof)
     space.accept(proof)
     used = {given["each"], *space.scalars, *given["parameters"]}
     require(names_in([given["output"]]) <= used, "F has other names than it should")
+    outputs = space.size_name, f"{space.size_name}-1"
+    require(given["outputs"] in outputs, "the outputs are others")
+    F = {e: space.at_entry(given["output"], x) for e, x in space.entries.items()}
+    if proof["kernel"]:
+        names = {x: space.names[x] for x in kernel if not x.startswith("K_")}
+        dF = space.slopes_of(F["i"])
+        entries = {"K_ii": space.along(dF, F["i"]), "K_ij": space.along(dF, F["j"])}
+        for name, entry in (names | entries).items():
+            require(space.read(kernel[name]).same(entry), f"{name} is another")
+    return space, F, [] if proof["kernel"] else ["the entries of K"]
+
+
+def shown(record: JSON) -> tuple[list[str], list[str]]:
+    """Return what a record proves of every n, line by line, and what it says besides."""
+    given, proof, warping = record["parameterization"], record["certificate"], record["warping"]
+    space, F, left = opened(record)
     i, j, n = (space.entries[e] for e in "ijn")
-    F = {e: space.slopes_of(space.at_entry(given["output"], e)) for e in (i, j)}
     g = space.read(warping["g"])
     dy, dg = space.slopes_of(space.read(warping["y_i"])), space.slopes_of(g)
     require(not g.is_zero(), "g is 0")
@@ -200,22 +262,18 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     require(record["size"] == LEAST, f"it is shown from n = {LEAST} on")
     require(not dg.keys() & {i, j}, "g is another for another output")
     require(j not in dy, "y_i has another entry in it")
-    require(space.inner(dy, F[i]).same(g), "<grad y_i, grad F_i> is not g")
-    require(space.inner(dy, F[j]).is_zero(), "<grad y_i, grad F_j> is not 0")
+    require(space.along(dy, F["i"]).same(g), "<grad y_i, grad F_i> is not g")
+    require(space.along(dy, F["j"]).is_zero(), "<grad y_i, grad F_j> is not 0")
     last = n in dy or n in dg
     for law in record["laws"]:
-        _is_law(space, law, F[i])
+        _is_law(space, law, F["i"])
     require(len(record["laws"]) <= 1, "the laws are not shown to be independent")
     enough = len(space.scalars) + last == len(record["laws"])
     require(enough, "the laws do not leave as many dimensions as there are outputs")
+    require(last or given["outputs"] == space.size_name, "the outputs are others")
     outputs = f"{space.size_name}-1" if last else space.size_name
-    require(given["outputs"] in (space.size_name, outputs), "the outputs are others")
-    left = [] if proof["kernel"] else ["the entries of K"]
-    if proof["kernel"]:
-        _kernel(space, record["kernel"], F[i], F[j])
     rates = [f"{w} has the rate {x}" for w, x in given["rates"].items()]
     conditions = "; ".join([*record["conditions"], "g > 0 and no divisor 0 along the flow"])
-    numbers = ", ".join(f"{x} = {a}" for x, a in proof["at"].items())
     lines = [
         f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
         f"{i}, for i = 1, ..., {outputs}, of every {space.size_name} >= {LEAST}",
@@ -225,23 +283,67 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
         f"(grad Q)' = -c g X^T r along the flow, c > 0 constant, with the warp g = {warping['g']}",
         f"dQ/dbeta_i = y_i - y_i(w_0), with y_i = {warping['y_i']}",
         f"assumed: {conditions}",
-        f"numbers that signs were read at: {numbers}",
+        f"numbers that signs were read at: {_numbers(proof)}",
     ]
     return lines, ["the formula of Q", "the Hessian map", *left]
 
 
-def _is_law(space: EverySize, text: str, dF_i: Slopes) -> None:
+def _numbers(proof: JSON) -> str:
+    return ", ".join(f"{x} = {a}" for x, a in proof["at"].items())
+
+
+def _is_law(space: EverySize, text: str, F_i: Function) -> None:
     """Require that the flow keeps a function, which is no constant."""
     dc, i = space.slopes_of(space.read(text)), space.entries["i"]
-    require(space.inner(dc, dF_i).is_zero(), f"{text:.60} is not conserved")
+    require(space.along(dc, F_i).is_zero(), f"{text:.60} is not conserved")
     parts = ((c, x) for c, x in dc.items() if c not in space.entries.values())
     moves = (x * space.slope(c, i) if c in space.sums else x for c, x in parts)
     require(any(not_zero(x.at(space.start)) for x in moves), f"{text:.60} is a constant")
 
 
-def _kernel(space: EverySize, kernel: Mapping[str, Any], dF_i: Slopes, dF_j: Slopes) -> None:
-    """Require that K is as it is printed."""
-    names = {x: space.names[x] for x in kernel if not x.startswith("K_")}
-    entries = {"K_ii": space.inner(dF_i, dF_i), "K_ij": space.inner(dF_i, dF_j)}
-    for name, entry in (names | entries).items():
-        require(space.read(kernel[name]).same(entry), f"{name} is another")
+def refuted(record: JSON) -> tuple[list[str], list[str]]:
+    """Return what a record refutes for every n from its size on, and what it says besides."""
+    given, proof, size = record["parameterization"], record["certificate"], record["size"]
+    (space, F, left), fails = opened(record), proof["fails"]
+    least = OUTPUTS + (given["outputs"] != space.size_name)
+    require(type(size) is int and size >= least, f"there is no n < {least} with three outputs")
+    X: list[Any] = [space.slopes_of(f) for f in F.values()]
+    flow = Flow(space, [*F.values()], X, None, "no warp")
+    (a, b, c), K = fails["of"], flow.K
+    require({a, b, c} <= {0, 1, 2}, "there are three outputs")
+    change = space.along(X[a], K[b][c]) - space.along(X[b], K[a][c])
+    parts = flow.H[a] * K[b][c] - flow.H[b] * K[a][c] - change, determinant(K)
+    apart = [space.valued({space.entries["i"]: rational(x)}) for x in fails["apart"]]
+    slopes = [[space.slope(x, space.entries["i"]).at(at) for at in apart] for x in space.sums]
+    enough = len(apart) == len(space.sums) and independent(slopes)
+    require(enough, "the sums are not shown to be independent")
+    large = OUTPUTS + len(space.sums)
+    for polynomial in (p for f in parts for p in space.by_size(f)):
+        never_zero(polynomial, max(size, large))
+    sizes = range(size, large)
+    require({*fails["points"]} == {*map(str, sizes)}, "each small n has weights of its own")
+    for n in sizes:
+        at = space.at_point(dict(fails["points"][str(n)]), n)
+        require(all(not_zero(f.at(at)) for f in parts), f"nothing is shown to fail at n = {n}")
+    rates = [f"{w} has the rate {x}" for w, x in given["rates"].items()]
+    lines = [
+        f"of beta_i = {given['output']} at {given['each']} = {space.entries['i']}, for i = 1, ..., "
+        f"{given['outputs']} of every {space.size_name} >= {size}, no Q(beta) and no g > 0 have "
+        "Hess Q = g rho around almost all weights",
+        *rates,
+        *(f"{name} = sum({m})" for name, m in space.sums.items()),
+        "that is in the part of the domain where these numbers are, or weights of a smaller n: "
+        f"{_numbers(proof)}",
+    ]
+    return lines, ["the Hessian map", *left]
+
+
+def never_zero(coefficients: Sequence[Value], least: int) -> None:
+    """Require that c_0 + c_1 n + ... is not 0 for every n from some on, by a bound on its roots."""
+    *rest, last = map(arb, coefficients)
+    require(not_zero(last), "an equation is not shown to fail for large n")
+    bound = 1 + max((float((abs(c) / abs(last)).upper()) for c in rest), default=0.0)
+    require(bound < FAR, "an equation may hold for some large n")
+    for n in range(least, int(bound) + 2):
+        value = sum((c * n**k for k, c in enumerate(map(arb, coefficients))), arb(0))
+        require(not_zero(value), f"the equation is not shown to fail at n = {n}")

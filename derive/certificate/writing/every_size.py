@@ -6,6 +6,7 @@ import ast
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
+from itertools import product
 from math import lcm
 
 from derive.certificate.checking import check
@@ -23,17 +24,17 @@ from derive.exact.towers.tower import Tower
 from derive.language import parse_expression, to_text
 from derive.verdict import Verdict
 
-REFUTED = "a refutation for every n has none yet: that sums are independent is not certified"
 LATE = "no certificate was written: it took too long; the result does not depend on it"
 
 
 def certify_every_size(d: EntrywiseDerivation, record: JSON, seconds: float | None = None) -> JSON:
     """Return the record with "certificate"; None where there is none, with the reason beside."""
     clock = Clock.of(seconds)
-    why = "there is nothing to certify" if d.verdict is Verdict.UNDECIDED else REFUTED
-    if d.verdict is Verdict.PROVED:
+    why = "there is nothing to certify"
+    if d.verdict is not Verdict.UNDECIDED:
         try:
-            return _accepted({**record, "certificate": _Writer(d, record, clock).proof})
+            write = _Writer if d.verdict is Verdict.PROVED else _Refuted
+            return _accepted({**record, "certificate": write(d, record, clock).proof})
         except OutOfTime:
             why = LATE
         except (Rejected, NotACertificate) as fault:
@@ -57,25 +58,16 @@ class _Writer:
     """Writes definitions of calls, names of sums, and sums of products."""
 
     def __init__(self, d: EntrywiseDerivation, record: JSON, clock: Clock) -> None:
-        assert d.dual is not None
         clock.check()
-        self.d, self.dual, self.entries, self.model = d, d.dual, d.entries, d.parameterization
-        self.said = [record["warping"]["y_i"], record["warping"]["g"], *record["laws"]]
-        self.said += [text for name, text in record["kernel"].items() if name.startswith("K_")]
+        self.d, self.entries, self.model = d, d.entries, d.parameterization
         self.index = str(d.notation.shown(d.notation.summed))
         self.sums = {name: to_text(m) for name, m in self.model.sums}
-        S = self.model.sums[0][0]
-        slopes = self.entries.slopes
-        products = {f"{S}*{S}": self._combined(slopes[S] * slopes[S], "1")}
-        for n, summand in enumerate(self._other_summands(), 1):
-            name = f"L{n}"
-            self.sums[name] = summand
-            products[f"{name}*{S}"] = self._combined(
-                self.dual.law * slopes[S], self._ratio(summand)
-            )
+        given, warping = record["parameterization"], record["warping"]
+        self.said = [*filter(None, (warping["y_i"], warping["g"])), *record["laws"]]
+        self.said += [text for name, text in record["kernel"].items() if name.startswith("K_")]
+        products = self._products()
         for name in self._sums_in(products):  # sums that came up
             self.sums.setdefault(name, repr(self.entries.sums[name]))
-        given = record["parameterization"]
         entries = {e: self.model.entry(e) for e in "ijn"}
         names = [*entries.values(), *self.sums, *given["weights"], *given["parameters"]]
         size = self.model.size
@@ -92,6 +84,16 @@ class _Writer:
             "definitions": [],
         }
         self._define(given)
+
+    def _products(self) -> dict[str, JSON]:
+        """Return sums of products with the slope of S, of S and of what the law sums."""
+        assert self.d.dual is not None
+        S, slopes, law = self.model.sums[0][0], self.entries.slopes, self.d.dual.law
+        products = {f"{S}*{S}": self._combined(slopes[S] * slopes[S], "1")}
+        for n, summand in enumerate(self._other_summands(), 1):
+            self.sums[f"L{n}"] = summand
+            products[f"L{n}*{S}"] = self._combined(law * slopes[S], self._ratio(summand, law))
+        return products
 
     def _sums_in(self, products: JSON) -> list[str]:
         printed = {name for x, _ in self.d.kernel if (name := str(x)) in self.entries.sums}
@@ -115,14 +117,14 @@ class _Writer:
                     yield summand
                     return
 
-    def _ratio(self, summand: str) -> str:
+    def _ratio(self, summand: str, law: RationalFunction) -> str:
         """Return the slope of a summand by that of the law, a constant."""
         own = self.entries.own
         element = Tower.over(own, self.model.positive).element(
             parse_expression(summand.replace("Abs", ""))
         )
         field = element.field
-        return repr(field.derivative(element, 0) / field.embed(self.dual.law))
+        return repr(field.derivative(element, 0) / field.embed(law))
 
     def _define(self, given: JSON) -> None:
         """Add definitions of all calls."""
@@ -162,6 +164,31 @@ class _Writer:
                 for call, n in used.items():
                     if not found.knows(call):
                         found.define({"of": call, "is": f"({root})**{lcm(*used.values()) // n}"})
+
+
+class _Refuted(_Writer):
+    """Writes what fails, with weights of each small size, and where sums are independent."""
+
+    def __init__(self, d: EntrywiseDerivation, record: JSON, clock: Clock) -> None:
+        super().__init__(d, record, clock)
+        if d.failure is None or not d.failure.of:
+            raise Rejected("what fails is no equation of three outputs")
+        v, points = self.model.indexed, {}
+        for n in range(d.size, 3 + len(self.sums)):
+            texts: JSON = {x: str(a) for x, a in d.failure.points[n].items()}
+            points[str(n)] = {v: [texts.pop(f"{v}{k}") for k in range(1, n + 1)], **texts}
+        of, apart = [k - 1 for k in d.failure.of], [*map(str, PRIMES[: len(self.sums)])]
+        self.proof["fails"] = {"of": of, "apart": apart, "points": points}
+
+    def _products(self) -> dict[str, JSON]:
+        """Return sums of products of slopes that come up as K changes along the fields."""
+        products, slopes = dict[str, JSON](), self.entries.slopes
+        own = [name for name, _ in self.model.sums]
+        for a, b in product(own, own):
+            products |= {f"{a}*{b}": self._combined(slopes[a] * slopes[b], "1")}
+        for a, b in product(own, self._sums_in(products)):
+            products |= {f"{a}*{b}": self._combined(slopes[a] * slopes[b], "1")}
+        return products
 
 
 def _readable(space: EverySize, call: str) -> bool:
