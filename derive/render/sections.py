@@ -155,9 +155,11 @@ def completeness(d: Derivation, block: Block) -> Iterator[Sentence]:
 def other_losses(d: Derivation) -> tuple[str, tuple[Statement | Open, ...]]:
     """Return what Q is for beside regression, with a heading."""
     told = d.says("every time", "shrunk start", "one row", "box")
+    units = d.says("activation", "idle data", "active unit")
     if not d.parameterization.geometry.steering.is_gradient:
         return "What is minimised", told
-    return "Other losses" + " and weight decay" * len(told[1:]), told
+    heading = "Other losses" + " and weight decay" * len(told[1:]) + ", and a ReLU" * bool(units)
+    return heading, (*told, *units)
 
 
 def normalization(d: Derivation) -> Sentence:

@@ -15,7 +15,14 @@ from derive.language import to_sympy
 from derive.potential.piece import of_the_flow, written_out
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
-from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering, reached_dimension
+from tests.witnesses.flows import (
+    Flows,
+    Unreached,
+    draw_start,
+    draw_steering,
+    end_of,
+    reached_dimension,
+)
 
 CLOSE = 1e-6
 AT_LIMITS = 1e-4
@@ -26,6 +33,8 @@ COPIES = 3
 
 DIMENSION = 3
 """Of vectors of open dimension."""
+ACUTE = 1.0
+"""Of which sign the products of rows are on which a unit stays active."""
 
 NO_TRIAL = (
     Unreached, DeriveError, NumericalError, TypeError, ValueError, ArithmeticError, NameError
@@ -391,4 +400,111 @@ def decay_shrinks(d, statement, rng):
         if off > AT_LIMITS * (1 + np.max(np.abs(y))) and inside and not unseen(d):
             raise Refuted(f"decay by {rate} ends {off} off on {X.tolist()} from {case.starts}")
         trials += inside
+    return trials
+
+
+def fitted_by_a_relu(flows, X, y, c, scale):
+    """Return the weights at the limit of gradient flow of sigma(X F(w)), sigma(t) = max(t, c t)."""
+
+    def field(_, w):
+        outputs = X @ flows.F(w)
+        slope = np.where(outputs > 0, 1.0, c)
+        return flows.velocity(w, -X.T @ (scale * slope * (slope * outputs - y)))
+
+    w = end_of(field, flows.w0, (0, 1e4), method="LSODA", rtol=1e-9, atol=1e-11)
+    outputs = X @ flows.F(w)
+    if not np.max(np.abs(np.maximum(outputs, c * outputs) - y)) < 1e-7 * (1 + np.max(np.abs(y))):
+        raise Unreached
+    return w
+
+
+def is_along(flows, w):
+    """Tell whether phi > 0 in beta = phi u."""
+    return flows.F(w) @ w[-DIMENSION:] > 0
+
+
+@witness("activation")
+def relu_stays_in_the_rows(d, statement, rng):
+    """Fit data by a leaky ReLU, and by a ReLU where all y > 0: grad Q is in the row space of X."""
+    trials = 0
+    for case in cases(d, rng):
+        X = np.array([[rng.uniform(-2, 2) for _ in range(DIMENSION)] for _ in range(2)])
+        for c in (rng.uniform(0.1, 0.9), 0.0):
+            aim = np.array([rng.uniform(0.2 if c == 0 else -1.5, 1.5) for _ in X])
+            try:
+                w = fitted_by_a_relu(case.flows, X, aim, c, np.ones(2))
+                slope = case.gradient(case.flows.F(w))
+            except NO_TRIAL:
+                continue
+            alike = is_along(case.flows, w) and is_along(case.flows, case.flows.w0)
+            if np.all(np.isfinite(slope)) and case.on_this_side(w) and alike:
+                nu, *_ = np.linalg.lstsq(X.T, slope, rcond=None)
+                off = np.max(np.abs(X.T @ nu - slope)) / (1e-2 + np.max(np.abs(slope)))
+                if off > AT_LIMITS and not unseen(d):
+                    raise Refuted(f"grad Q is {off} off the rows {X.tolist()} from {case.starts}")
+                trials += 1
+    return trials
+
+
+@witness("idle data")
+def relu_with_idle_data_is_moved_by_loss_weights(d, statement, rng):
+    """Find data with a y_i = 0 of which two loss weights have limits that fit and differ."""
+    trials = 0
+    for case in cases(d, rng):
+        beta = case.flows.F(case.flows.w0)
+        if not is_along(case.flows, case.flows.w0):
+            continue
+        for _ in range(ATTEMPTS):
+            x = np.array([rng.uniform(-1, 1) for _ in range(DIMENSION)])
+            z = np.array([rng.uniform(-1, 1) for _ in range(DIMENSION)])
+            X = np.array([x * np.sign(x @ beta), z])
+            if X[0] @ z > 0 or z @ beta < 0:
+                continue
+            y = np.array([0, (z @ beta) * rng.uniform(1.5, 3)])
+            try:
+                ends = [
+                    case.flows.F(fitted_by_a_relu(case.flows, X, y, 0.0, np.array(scale)))
+                    for scale in ((1.0, 0.01), (0.01, 1.0))
+                ]
+            except NO_TRIAL:
+                continue
+            trials += 1
+            if np.max(np.abs(ends[1] - ends[0])) > 1e-3 * np.max(np.abs(ends[0] - beta)):
+                return trials
+    if trials > ATTEMPTS // 4:
+        raise Refuted("loss weights moved no limit")
+    return trials
+
+
+@witness("active unit")
+def active_units_stay_active(d, statement, rng):
+    """Run losses from starts with all <u_0, x_i> > 0, until a unit would be passive."""
+    trials = 0
+    for case in cases(d, rng):
+        u, beta = case.flows.w0[-DIMENSION:], case.flows.F(case.flows.w0)
+        turned, _ = np.linalg.qr(np.array([[rng.gauss(0, 1) for _ in u] for _ in u]))
+        orthogonal = (turned * np.sign(turned.T @ u)).T[:2]
+        acute = orthogonal + ACUTE * rng.uniform(0, 0.5) * orthogonal[::-1]
+        aim = np.array([rng.uniform(0.2, 3) for _ in range(2)]) * (orthogonal @ beta)
+
+        def squares(outputs, aim=aim):
+            return (outputs > 0) * (aim - outputs)
+
+        for X, pull in (
+            (orthogonal, squares),
+            (acute, lambda outputs: (outputs > 0) / (1 + np.exp(outputs))),
+        ):
+
+            def field(_, w, X=X, pull=pull, flows=case.flows):
+                return flows.velocity(w, X.T @ pull(X @ flows.F(w)))
+
+            try:
+                ends = [end_of(field, case.flows.w0, (0, t)) for t in (0.3, 1.0, 3.0)]
+            except NO_TRIAL:
+                continue
+            kept = [w for w in ends if is_along(case.flows, w)]
+            if is_along(case.flows, case.flows.w0) and len(kept) == len(ends):
+                if any(np.min(X @ w[-DIMENSION:]) <= 0 for w in ends):
+                    raise Refuted(f"a unit turns off on {X.tolist()} from {case.starts}")
+                trials += 1
     return trials
