@@ -165,8 +165,8 @@ ACTIVATED = {
     ),
     "active unit": (
         "`<{0}_0, x_i> > 0` for all `i`",
-        "the unit stays active on all `x_i`, `sigma(t) = t` there, under losses that decrease with the"
-        " outputs if `<x_i, x_j> >= 0` for all `i, j`, and under `|.|^2` if the `x_i` are"
+        "the unit stays active on all `x_i`, `sigma(t) = t` there, under losses that decrease with"
+        " the outputs if `<x_i, x_j> >= 0` for all `i, j`, and under `|.|^2` if the `x_i` are"
         " orthogonal and all `y_i > 0`; on other data `<{0}, x_i>` may reach 0",
     ),
 }
