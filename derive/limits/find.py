@@ -94,8 +94,9 @@ class Regimes(Claims, Plotted, Certified):
         claimed += () if self.homogeneity is None else claims.homogeneous(self.homogeneity, flow)
         claimed += () if self.grading is None else claims.graded(self.grading)
         claimed += () if self.deciding is None else [claims.deciding(self.deciding)]
+        along = [x for x in self.assumptions if x.sign is Sign.KEPT]
         for limit in self.limits:
-            claimed += claims.limit_statements(limit, d.beta)
+            claimed += claims.limit_statements(limit, d.beta, along)
         claimed += [x.statement for x in self.growing]
         warped = () if self.warped is None else claims.clock(self.warped, d.warping.g)
         return (*claimed, *warped)
@@ -268,7 +269,7 @@ def _limit(flow: _Flow, point: Point) -> Limit:
     p, near = derivation.potential.parameterization, None
     if flow.scaled is not None:
         near = kernel_limit(point, kernel, flow.scaled, Notation(p, tuple(range(p.d))), flow.g)
-        near = near or small_start_limit(p, derivation.potential.pieces, point, kernel, flow.scaled)
+        near = near or small_start_limit(derivation.blocks, point, kernel, flow.scaled)
     if near is not None and near.regime == "kernel" and not kernel.unbiased:
         return near  # As beta_0 -> infinity there is nothing to see at fixed beta.
     fixed = predictor_limit(derivation, point, kernel)

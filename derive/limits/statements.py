@@ -82,12 +82,16 @@ def graded(lam: Mapping[Expr, Expr]) -> Iterator[Statement]:
     yield Statement(words, values, kind="ruling weights")
 
 
-def limit_statements(limit: Limit, betas: Sequence[Symbol]) -> tuple[Statement | Open, ...]:
-    """Return what Q tends to, what that is called, and how fast."""
-    return tuple(replace(s, about=limit.point.text) for s in _limit(limit, betas))
+def limit_statements(
+    limit: Limit, betas: Sequence[Symbol], along: Sequence[Condition] = ()
+) -> tuple[Statement | Open, ...]:
+    """Return what Q tends to, what that is called, and how fast, given what holds along flows."""
+    return tuple(replace(s, about=limit.point.text) for s in _limit(limit, betas, along))
 
 
-def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Statement | Open]:
+def _limit(
+    limit: Limit, betas: Sequence[Symbol], along: Sequence[Condition]
+) -> Iterator[Statement | Open]:
     form = limit.potential
     if form is None or limit.unit is None:
         yield Open("{why}", {"why": limit.finding}, kind="limit")
@@ -103,7 +107,7 @@ def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Statement | Open]:
     words = f"at fixed `{fixed}`" + (", up to an additive constant" if form.Q is not None else "")
     below = (Equations(tuple(_tending(limit, form)), "->"), "with", where)
     yield Statement(words, values, kind="limit", conditions=given, by=limit.finding, below=below)
-    yield from _beyond(limit, values)
+    yield from _beyond(limit, values, along)
     if limit.error is not None:
         error = {**values, "error": limit.error, "x": Symbol(limit.point.variable)}
         order = "of order `{error}`" if limit.sharp else "at most of order `{error}`"
@@ -153,7 +157,9 @@ def _less(b: Symbol, b0: Expr) -> object:
     return b if b0 == 0 else tell(f"`{{b}} {'+' if minus else '-'} {{amount}}`", b=b, amount=amount)
 
 
-def _beyond(limit: Limit, values: dict[str, object]) -> Iterator[Statement]:
+def _beyond(
+    limit: Limit, values: dict[str, object], along: Sequence[Condition]
+) -> Iterator[Statement]:
     """Say on which side of 0 alone Q/N has a finite limit, and what is on the other one."""
     steep = {x: (side, slope) for x, side, slope in limit.steep}
     for x, down in zip(limit.coordinates, limit.below, strict=False):
@@ -164,7 +170,8 @@ def _beyond(limit: Limit, values: dict[str, object]) -> Iterator[Statement]:
             yield Statement(f"{where}: `dQ/d{{x}} ~ {{slope}}`", told, kind="steep side")
         elif down is None:
             told = {**values, "x": x}
-            yield Statement("only `{x} > 0` is reached", told, kind="side reached")
+            words, given = "only `{x} > 0` is reached", tuple(along)
+            yield Statement(words, told, kind="side reached", conditions=given)
 
 
 def deciding(finding: Finding) -> Statement:

@@ -395,8 +395,11 @@ def one_side(r, statement, rng):
             run += flows.steered(draw_steering(size, rng))
         except NO_TRIAL:
             continue
+        kept = [function(c.of, list(p.weights), numbers) for c in statement.conditions]
         for w, _ in run:
             x = np.linalg.solve(basis, flows.F(w) - origin)[i]
+            if any(f(*w) * f(*flows.w0) <= 0 for f in kept):
+                break
             if x < -1e-9:
                 raise Refuted(f"{statement.values['x']} is {x} from {numbers}")
             trials += 1

@@ -54,7 +54,10 @@ def under_a_norm(rng):
 @pytest.mark.every(20)
 @drawn(1)
 def test_steepest_descent_on_drawn_maps(seed):
-    """Laws stay, dQ/dbeta_j moves by phi(l_j), costs on one row and of margins are least."""
+    """Laws stay, dQ/dbeta_j moves by phi(l_j), costs on one row and of margins are least.
+
+    And from small starts, which products of powers have a limit from, slopes tend there.
+    """
     rng = random.Random(seed)
     while True:
         F, norm = under_a_norm(rng)
@@ -78,6 +81,11 @@ def test_steepest_descent_on_drawn_maps(seed):
     assert np.abs(ratio / ratio[0] - 1).max() < 1e-5, F
     trials(d, ("one row", "box"), seed)
     assert trials(margins(d), ("steepest cost",), seed) > 0
+    p = scale_start(Parameterization.parse([F], steepest=norm), "alpha")
+    small = regimes(p, toward=(0,))
+    product = "m" not in F
+    assert not product or small.verdict is Verdict.PROVED
+    trials(small, ("limit", "limit error", "side reached"), seed)
 
 
 COSTS = ("abs", "weighted", "trace-K", "log-det-K")

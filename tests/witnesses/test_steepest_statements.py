@@ -328,6 +328,51 @@ def test_small_starts_of_a_product(norm, k):
     assert (limit.regime == "rich") == (norm == "3/2")
 
 
+@pytest.mark.every(4)
+@pytest.mark.parametrize(
+    ("F", "norm"),
+    [
+        ("u*v*w", "3"),
+        ("u*v*w", "oo"),
+        ("u**2*v", "3"),
+        ("-2*u**2*v", "4"),
+        ("u*v**2*w", "4"),
+        ("u**2*v**3", "6"),
+    ],
+)
+def test_products_of_more_powers_have_limits_from_small_starts(F, norm):
+    """From c w_1 the flow has at beta = 1 the K that Q'' = 1/K needs, N = 1 or D log(1/c)."""
+    start = dict(zip("uvw", ("alpha", "2*alpha", "alpha/2"), strict=True))
+    start = {w: x for w, x in start.items() if w in F}
+    d = derive(Parameterization.parse([F], start, ["alpha"], steepest=norm))
+    (limit,) = regimes(d, toward=(0,)).limits
+    assert limit.finding.verdict is Verdict.PROVED
+    alpha = sympy.Symbol("alpha", positive=True)
+    weights = d.parameterization.weights
+    f = sympy.sympify(F)
+    slopes = sympy.lambdify(weights, [sympy.diff(f, w) for w in weights])
+    s = float(d.parameterization.geometry.steepest)
+    sign = -1 if F.startswith("-") else 1
+
+    def rates(_, w):  # of log beta
+        g = np.array(slopes(*w))
+        move = sign * np.sign(g) * np.abs(g) ** s
+        return move * abs(beta(w)) / abs(g @ move)
+
+    beta = lambda w: float(f.subs(dict(zip(weights, w, strict=True))))  # noqa: E731
+    w0 = 1e-9 * np.array([float(sympy.sympify(start[w]).subs("alpha", 1)) for w in weights])
+    run = solve_ivp(rates, (np.log(abs(beta(w0))), 0), w0, "LSODA", rtol=1e-9, atol=0)
+    g = np.array(slopes(*run.y[:, -1]))
+    unit = abs(sympy.Poly(sympy.diff(f, weights[0])).LC()) ** (s - 1)  # that of time
+    (slope,), t = limit.potential.gradient, sympy.Symbol("t", positive=True)
+    slope = slope.subs(dict.fromkeys(slope.free_symbols, t))
+    if limit.unit == 1:
+        second = slope.diff(t).subs(t, 1)
+    else:
+        second = slope * limit.unit / d.parameterization.degree / sympy.log(1 / alpha)
+    assert float(unit / second) == pytest.approx(np.sum(np.abs(g) ** (1 + s)), rel=1e-4)
+
+
 def test_records_without_a_proof_have_no_certificate():
     """Of phi in x it is not checked to be odd; where ranks show nothing there is no proof."""
     for push in ("x/sqrt(x**2 + 1)", "x**3"):
