@@ -139,7 +139,7 @@ def _tropical(piece: Piece, curve: Curve, point: Point) -> _Tropical | None:
         elif (end := _threshold(part, z, written(expanded.leading[0]))) is not None:
             side, height = end
             ends[side] = min(ends.get(side, sympy.oo), height)
-            nonzero |= dict.fromkeys(_open(expanded.first))
+            nonzero |= dict.fromkeys(may_vanish(expanded.first))
         elif part != 1 or expanded.leading < CONSTANT:
             return None
     c, rest = mu.coeff(z), sympy.expand(mu - mu.coeff(z) * z)
@@ -157,8 +157,8 @@ def _threshold(part: Expr, z: Symbol, r: Expr) -> tuple[int, Expr] | None:
     return (1 if k > 0 else -1), r / abs(k)
 
 
-def _open(coefficient: Expr) -> Iterator[Expr]:
-    """Yield the factors that may be 0."""
+def may_vanish(coefficient: Expr) -> Iterator[Expr]:
+    """Yield the factors of a coefficient that may be 0."""
     for factor in sympy.Mul.make_args(sympy.factor(coefficient)):
         base = factor.as_base_exp()[0]
         if not (base.is_number or base.is_positive):

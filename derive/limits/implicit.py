@@ -113,7 +113,8 @@ def expand_along(
     """
     z = curve.parameter
     terms = sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False))
-    bases = _bases(terms, z)
+    whole = bool(curve.interval) and all(end.is_infinite for end in curve.interval)
+    bases = [] if whole else _bases(terms, z)
 
     def positive(f: Expr, expander: Expander) -> bool:
         return decide.sign(expander.expand(f).first) > 0

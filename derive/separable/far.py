@@ -19,7 +19,7 @@ where it grows as exp(k |x|), log Q(c x)/c tends to k |x|, and of a sum to the g
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -27,7 +27,7 @@ from typing import Literal, TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.elementary_signs import ElementarySigns, Undecided, with_squares
 from derive.limits.asymptotics import (
     CONSTANT,
     SMALL,
@@ -42,6 +42,7 @@ from derive.limits.asymptotics import (
     written,
 )
 from derive.limits.fixed_beta import ClosedGradient, in_length
+from derive.limits.growing_beta import may_vanish
 from derive.limits.implicit import expand_along, expand_largest_root
 from derive.limits.predictor_limit import find_radial
 from derive.model.condition import Sign
@@ -63,12 +64,14 @@ class Leading:
         h: in betas, homogeneous of degree p.
         constants: the factors of the norms or powers that h is a sum of.
         side: 1 or -1 where Q lives as far as that side of 0 alone.
+        nonzero: functions of the start that are not 0, else Q grows in another way.
     """
 
     growth: Growth | None
     h: Expr
     constants: tuple[Expr, ...] = ()
     side: int = 0
+    nonzero: tuple[Expr, ...] = ()
 
     @property
     def degree(self) -> Expr:
@@ -153,8 +156,24 @@ def _single(piece: Piece, slope: Slope) -> Far:
         reason = "`Q` lives on a bounded interval, so `beta` stays bounded, and losses that are"
         whole = Finding(Verdict.PROVED, f"{reason} positive everywhere do not tend to 0")
         return Far(piece.betas, whole, "single", bounded=True)
-    far = _joined(piece.betas, [(b, end) for end in ends], "single", _both(ends, b))
+    leading = _both(ends, b)
+    if leading is not None and slope.curve is not None:
+        leading = replace(leading, nonzero=tuple(dict.fromkeys(_fastest(slope.curve, piece))))
+    far = _joined(piece.betas, [(b, end) for end in ends], "single", leading)
     return far if slope.curve is None else replace(far, depths=depths_in(slope.curve.beta))
+
+
+def _fastest(curve: Curve, piece: Piece) -> Iterator[Expr]:
+    """Yield what may be 0 of the coefficients of the exponentials that grow fastest in h(z)."""
+    z, factors = curve.parameter, dict[Expr, Expr]()
+    for term in sympy.Add.make_args(sympy.expand(curve.in_exponentials.beta)):
+        A, part = term.as_independent(z, as_Add=False)
+        k = part.exp / z if isinstance(part, sympy.exp) else sympy.S.Zero
+        factors[k] = factors.get(k, sympy.S.Zero) + A
+    known = () if piece.domain is None else piece.domain.unless
+    for k in (max(factors), min(factors)) if all(k.is_Rational for k in factors) else factors:
+        open_ = may_vanish(factors[k]) if k != 0 else ()
+        yield from (f for f in map(with_squares, open_) if f not in known)
 
 
 def reaches(piece: Piece, side: int) -> bool | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from sympy import Expr
+
 from derive.claims import assumed, entries_of, graded, introduction
 from derive.derivation import Derivation
 from derive.limits.limit import growth_expression
@@ -85,13 +87,19 @@ def growth(far: Far) -> Statement:
     x = each("`{0}`", ((b,) for b in far.betas))
     point = tell("`({x})`", x=x) if len(far.betas) > 1 else x
     h = {"h": far.leading.h, "x": point, "far": far}
+    start = _not_zero(far.leading.nonzero)
     if far.leading.growth is None:
-        return Statement("`log Q(c x)/c -> {h}` at `x = {x}`", h, kind="growth")
+        words = "`log Q(c x)/c -> {h}` at `x = {x}`"
+        return Statement(words, h, kind="growth", conditions=start)
     beyond = (tell(f"`{{x}} {'>' if far.leading.side > 0 else '<'} 0`", x=x),)
     N = growth_expression(far.leading.growth, 1 / C)
     words = "`Q(c x)/(c N) -> {h}` at `x = {x}`, `N = {N}`"
-    given = beyond if far.leading.side else ()
+    given = (beyond if far.leading.side else ()) + start
     return Statement(words, {**h, "N": N}, kind="growth", conditions=given)
+
+
+def _not_zero(factors: Sequence[Expr]) -> tuple[Sentence, ...]:
+    return tuple(tell("`{f} != 0`", f=f) for f in factors)
 
 
 def direction(d: Derivation, shape: Horizon) -> Statement | Open:
@@ -106,6 +114,7 @@ def direction(d: Derivation, shape: Horizon) -> Statement | Open:
         return Open(words, {"why": why}, kind="direction")
     least = "argmin phi(beta) subject to <x_i, beta> >= 1 for all i"
     proved = tuple(_hypothesis(h) for h in shape.hypotheses if _holds(h))
+    given = (tell(h.statement) for h in shape.hypotheses if not _holds(h))
     below: tuple[object, ...] = (
         Equations((("beta_inf", least), ("phi", shape.function))),
         "the other hypotheses of the theorem:",
@@ -119,7 +128,7 @@ def direction(d: Derivation, shape: Horizon) -> Statement | Open:
         {"phi": shape.function},
         kind="direction",
         ground=Ground.CITED,
-        conditions=tuple(tell(h.statement) for h in shape.hypotheses if not _holds(h)),
+        conditions=(*given, *_not_zero(shape.nonzero)),
         by=SOURCE,
         below=below,
     )

@@ -1,6 +1,7 @@
 """Margins of F with a grading that is not I/D: which weights rule, and which fade."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from derive import Verdict, margins
 from derive.statement import Ground, Statement
 from tests.cli.commands import run
 from tests.published import derive_once
-from tests.witnesses import WITNESSES
+from tests.witnesses import WITNESSES, Refuted, repeated
 
 
 def found(outputs):
@@ -53,6 +54,27 @@ def test_weights_fade_without_which_all_is_reached(outputs, fading, cost):
     assert {*map(str, m.weights.fading)} == fading
     assert [str(c.formula) for level in m.weights.levels for c in level.costs] == [cost]
     assert withstood(m) > 0
+
+
+@pytest.mark.parametrize(
+    ("output", "rates", "nonzero"),
+    [
+        ("W + a*b", {}, "a_0 + b_0, a_0 - b_0"),
+        ("W + p**2 - m**2", {}, "p_0, m_0"),
+        ("a*b + c", {"c": "c"}, "a_0 + b_0"),  # a_0 = b_0 ends the domain
+    ],
+)
+def test_beside_a_skip_connection_the_horizon_is_that_of_the_product(output, rates, nonzero):
+    """Where no exponential of the flow is missing: its beta and mu are followed there, and not."""
+    m = margins(derive_once([output], rates=rates))
+    assert (m.verdict, m.norm) == (Verdict.PROVED, "l1")
+    assert ", ".join(map(str, m.shape.nonzero)) == nonzero
+    for s in m.says("coercive", "growth", "direction"):
+        assert WITNESSES[s.kind](m, s, random.Random(1)) > 0
+    start = {"m": "0"} if "m" in output else {"a": "0", "b": "0"}  # ties break by rounding
+    other = derive_once([output], start, rates=rates)
+    with pytest.raises(Refuted):
+        repeated(WITNESSES["growth"], replace(m, derivation=other), m.says("growth")[0])
 
 
 @pytest.mark.parametrize("outputs", [["a*b + 1"], ["exp(p) - exp(m)"], ["a/b + c"]])

@@ -157,8 +157,12 @@ RATES = ("1/4", "1/3", "2", "3")
 
 
 def beyond(rng):
-    """Draw a half-line, mixed growth, or constant rates."""
-    kind, k = rng.choice(("half-line", "rates", "mixed")), rng.randint(1, 3)
+    """Draw a half-line, mixed growth, a skip connection, a weight that starts at 0, or rates."""
+    kind, k = rng.choice(("half-line", "rates", "mixed", "skip", "at 0")), rng.randint(1, 3)
+    if kind == "skip":
+        return [f"{k}*W + {rng.choice(('a*b', '2*a*b', 'p**2 - m**2'))}"], {}
+    if kind == "at 0":
+        return [f"{k}*u*v"], {"start": {"u": "alpha", "v": "0"}}
     if kind == "half-line":
         return [f"{rng.choice(('', '-'))}{k}*w**2"], {}
     if kind == "mixed":
@@ -177,6 +181,10 @@ def test_horizons_and_penalties_of_drawn_maps(seed):
     kinds = ["growth", "coercive", "KKT law", "representation cost", "level cost"]
     kinds += ["direction", "direction on half-lines", "KKT", "KKT levels"]
     assert trials(m, kinds, seed) > 0, outputs
+    assert (
+        "direction" in [s.kind.split()[0] for s in m.statements if hasattr(s, "ground")]
+        or len(outputs) > 1
+    )
     a, b = rng.randint(1, 5), rng.randint(1, 5)
     v = perturb(derive("p**2 - m**2"), "decay", penalty=f"{a}*p**2/2 + {b}*m**2/2")
     assert trials(v, ("drift", "perturbed limit"), seed) > 0
