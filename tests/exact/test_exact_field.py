@@ -1,5 +1,6 @@
 """The function field: arithmetic, derivations with rules, composition, values."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
@@ -8,6 +9,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from derive.clock import Clock
 from derive.errors import InputError
 from derive.exact.field.factors import exact_square_root, factored, to_shorter_text
 from derive.exact.field.function_field import FunctionField
@@ -115,3 +117,21 @@ def test_factors_beside_a_norm():
     assert root in (c**2 - (1 + r) ** 2, (1 + r) ** 2 - c**2)
     assert exact_square_root(x**2 + y**2 - 2 * r * c + c**2) in (r - c, c - r)
     assert exact_square_root(x**2 + y**2) in (None, r)
+
+
+def test_one_quotient_looks_at_the_clock_as_often_as_it_has_powers_to_reduce():
+    class Counting(Clock):
+        __slots__ = ("seen",)
+
+        def check(self):
+            self.seen += 1
+
+    looks = []
+    for n in (10, 40):
+        (root,) = build_elements([parse_expression("sqrt(w**2 + 1)")], ["w"])
+        field = replace(root.field, clock=Counting())
+        field.clock.seen = 0
+        (one, g) = (field.ring.constant(1), field.ring.gens()[-1])
+        field.quotient(sum((g**k for k in range(n)), one), one)
+        looks.append(field.clock.seen)
+    assert looks[1] >= looks[0] + 30

@@ -226,7 +226,7 @@ class FunctionField:
                 n, value = relation
                 top, bottom = (reindexed(x, self.ring) for x in value.parts)
                 found.append((self.positions[g.name], n, top, bottom))
-        return Relations(self.ring, tuple(found))
+        return Relations(self.ring, tuple(found), self.clock)
 
     @functools.cached_property
     def norms(self) -> tuple[tuple[int, int, Polynomial], ...]:

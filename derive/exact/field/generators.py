@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 
 from flint import fmpz_mpoly_ctx
 
+from derive.clock import ENDLESS, Clock
 from derive.exact.field.polynomial import Polynomial, by_powers
 from derive.language.functions import RECORDS
 from derive.language.reader import E, value_of
@@ -102,6 +103,7 @@ class Relations:
 
     ring: fmpz_mpoly_ctx
     known: tuple[tuple[int, int, Polynomial, Polynomial], ...]
+    clock: Clock = ENDLESS
 
     def normal_form(
         self, numerator: Polynomial, denominator: Polynomial
@@ -141,6 +143,7 @@ class Relations:
         most = int(polynomial.degrees()[position]) // n
         total = self.ring.constant(0)
         for power, c in by_powers(polynomial, position).items():
+            self.clock.check()
             times, rest = divmod(power, n)
             total += c * a**times * b ** (most - times) * g**rest
         return total, b**most
