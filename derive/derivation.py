@@ -290,9 +290,9 @@ def derive_blocks(
     if given.vectors and ansatz is not None:
         raise InputError("an Ansatz goes with outputs of given dimension")
     parameterization = leave_out_affine(given)
-    idle = find_idle(parameterization)
     stages = Stages(timeout, progress or (lambda stage: None))
-    moving = leave_out(parameterization, idle).within(stages.clock)
+    moving = leave_out(parameterization, find_idle(parameterization)).within(stages.clock)
+    idle = tuple(w for w in parameterization.weights if w not in moving.weights)
     tell = functools.partial(_tell, known, parameterization)
 
     fewer = None

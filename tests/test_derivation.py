@@ -159,11 +159,13 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
         (("x/(1 + y**2)",), {"y": "0"}, ("y",)),
         (("u*exp(a) + x*y", "v*exp(a)"), {"x": "0", "y": "0"}, ("x", "y")),
         (("u*exp(x) + x*y", "v"), {"x": "0", "y": "0"}, ()),
+        (("p**2 + x*y*z",), {"y": "0", "z": "0"}, ()),  # x is kept, and may be moved by more
     ],
 )
 def test_weights_that_never_move_are_left_out(outputs, start, idle):
     d = derived(*outputs, start=start)
     assert d.idle == idle
+    assert ("from the start and always" in d.to_text()) == bool(idle)
     kept = [w for w in d.parameterization.weights if w not in idle]
     assert list(d.potential.parameterization.weights) == kept
 
