@@ -229,7 +229,8 @@ class MatrixDerivation(Decided, Certified):
         if p.terms and len(p.lengths) == 1:
             words = (
                 "`(O^T beta O)_kl/sqrt(b_k b_l)` is kept, so that `b` determines `beta`; where "
-                "`beta_0` commutes with all `X_i`, `beta` does, and `Q` is of its eigenvalues `b`"
+                "`O^T beta_0 O` is diagonal, as in some `O` if `beta_0` commutes with all `X_i`, "
+                "`O^T beta O` is, and `Q` is of its eigenvalues `b`"
             )
             why = (note("`(O^T beta O)_kl = mu <w_k, w_l>` of rows that keep directions"),)
             yield Statement(

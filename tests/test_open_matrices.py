@@ -242,7 +242,7 @@ def test_margins_over_a_half_line_are_of_flows_whose_direction_converges():
 def test_correlations_are_kept_and_q_is_of_eigenvalues_where_the_start_commutes(commutes):
     model, rng = parse("W*T(W)", SYMMETRIC), np.random.default_rng(11)
     said = [s.words for s in derive_once(model).statements if s.kind == "conserved"]
-    assert any("`Q` is of its eigenvalues `b`" in x for x in said)
+    assert any("where `O^T beta_0 O` is diagonal" in x for x in said)
     n = 3
     E, a = orthonormal(n, rng), np.array([[1.0, 2.0, -0.5], [0.5, 1.0, 2.0]])
     X = np.array([(E * row) @ E.T for row in a])
