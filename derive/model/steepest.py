@@ -60,7 +60,7 @@ class PushedMap:
         """
         text = str(push).strip()
         if text == SPECTRAL:
-            if sum(map(prod, arrays.values())) < plain.p:
+            if sum(prod(shape) for shape in arrays.values() if len(shape) > 1) < plain.p:
                 raise InputError("steepest: the spectral norm is of matrices: give --matrix U:2x2")
             return cls(plain, text, tuple(arrays.items()))
         if X.search(text):

@@ -27,8 +27,9 @@ from flint import arb, arb_mat
 from sympy import Symbol
 
 from derive.errors import InputError, NumericalError
-from derive.exact.balls import ball, precise
+from derive.exact.balls import ball, evaluate_any, precise, values_of
 from derive.model.grading import scalings
+from derive.model.names import PI
 from derive.model.notation import rational
 from derive.model.steepest import PushedMap
 from derive.printable import Printable
@@ -47,7 +48,8 @@ class PushedDerivation(Decided, Claims, Printable):
         parameterization: F and Phi.
         laws: REFUTED where it is proved that the flow keeps no function of the weights.
         finding: is there a Q? REFUTED or UNDECIDED.
-        point: the weights at which, and near which, that is proved.
+        symbols: those of the start in numbers.
+        point: the weights of the start there, near which that is proved.
         steering: l_1, ..., l_p for the laws.
         other: weights with the same beta, at which velocities are compared.
         scaling: k, of which these are 2^k w.
@@ -57,6 +59,7 @@ class PushedDerivation(Decided, Claims, Printable):
     parameterization: PushedMap
     laws: Finding
     finding: Finding
+    symbols: tuple[tuple[str, Fraction], ...] = ()
     point: tuple[tuple[str, Fraction], ...] = ()
     steering: tuple[tuple[int, ...], ...] = ()
     other: tuple[tuple[str, Fraction], ...] = ()
@@ -134,7 +137,9 @@ def derive_pushed(
     none = Finding(Verdict.UNDECIDED, "whether there is a `Q` is not decided")
     if not (p.is_rational and model.is_analytic) or p.parameters or p.vectors:
         return PushedDerivation(model, open_, none)
-    w = _weights(model)
+    symbols, w = _start(model)
+    if len(w) < p.p or PI in dict(symbols):
+        return PushedDerivation(model, open_, none)
     with precise(BITS):
         for steering in _draws(model, w, p.p, rng):
             rows = [model.pushed(_slopes(model, w, steer)) for steer in steering]
@@ -143,7 +148,7 @@ def derive_pushed(
         else:
             return PushedDerivation(model, open_, none)
         laws = Finding(Verdict.REFUTED, f"`Phi(J^T l)` spans all `{p.p}` directions of them")
-        found = PushedDerivation(model, laws, none, _named(model, w), steering)
+        found = PushedDerivation(model, laws, none, symbols, _named(model, w), steering)
         return _compared(found, w, rng)
 
 
@@ -178,11 +183,13 @@ def _compared(found: PushedDerivation, w: Point, rng: Random) -> PushedDerivatio
     return found
 
 
-def _weights(model: PushedMap) -> Point:
-    """Return the start where it is in numbers, and else small integers."""
-    numbers, p = iter(range(2, 2 + model.plain.p)), model.plain
-    known = [x.value() if x.is_constant() else None for x in p.w0]
-    return tuple(Fraction(next(numbers)) if x is None else x for x in known)
+def _start(model: PushedMap) -> tuple[tuple[tuple[str, Fraction], ...], Point]:
+    """Return small integers for symbols of the start, and the weights that are rational there."""
+    p = model.plain
+    symbols = tuple((name, Fraction(n)) for n, name in enumerate(p.start_symbols, 2))
+    values = values_of(p.start_field, dict(symbols))
+    w = (evaluate_any(x, values) for x in p.w0)
+    return symbols, tuple(x for x in w if isinstance(x, Fraction))
 
 
 def _named(model: PushedMap, w: Point) -> tuple[tuple[str, Fraction], ...]:

@@ -302,8 +302,9 @@ def _certified_in_balls(found: PushedDerivation, seconds: float) -> Record:
     """Return the record of a flow that has no law; what its certificate has is soon written."""
     content = record(found)
     if found.uncertified is None:
+        at = {name: str(x) for name, x in found.symbols}
         proof = {"scaling": found.scaling or None, "velocities": found.velocities or None}
-        content["certificate"] = {"format": FORMAT, "version": VERSION, **proof}
+        content["certificate"] = {"format": FORMAT, "version": VERSION, "at": at, **proof}
     return content
 
 

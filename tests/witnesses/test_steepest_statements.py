@@ -224,6 +224,33 @@ NEURON = ["a*u1", "a*u2"], {}
 FACTORS = ["U*T(V)"], {"U": (2, 2), "V": (2, 2)}
 
 
+TIED = ["a*b*c**2", "(a - b)**2*c**2 + d"]
+"""Outputs that are a^2 c^2 and d where a = b, as the flow has it that starts so."""
+
+
+@pytest.mark.parametrize(
+    ("start", "verdict"),
+    [("alpha", "UNDECIDED"), ("alpha + 1", "REFUTED"), ("2*alpha", "REFUTED"), (None, "REFUTED")],
+)
+def test_a_no_is_of_weights_that_are_a_start(start, verdict):
+    given = {"a": "alpha", **({"b": start} if start else {})}
+    d = derive(Parameterization.parse(TIED, given, steepest="3"))
+    assert d.verdict.value == verdict
+    if d.point:
+        w = dict(d.point)
+        known = {"alpha": w["a"], "b_0": w["b"]}
+        assert w["b"] == sympy.sympify(start or "b_0").subs(known)
+        assert check_text(d.to_json()).verdict == verdict
+    separate = Parameterization.parse(["a**2*c**2", "d"], steepest="3")
+    assert derive(separate).verdict.value == "PROVED"
+
+
+def test_the_spectral_norm_is_of_matrices():
+    arrays = {"W": (2, 2), "a": (2,)}
+    with pytest.raises(InputError, match="of matrices"):
+        Parameterization.parse(["W*a"], steepest="spectral", arrays=arrays)
+
+
 @pytest.mark.parametrize(
     ("model", "push"), [(NEURON, "3"), (NEURON, "oo"), (NEURON, "4/3"), (FACTORS, "spectral")]
 )
@@ -245,6 +272,13 @@ def test_a_no_has_a_certificate_and_mutants_are_refused(model, push):
         ("other", json.loads(text)["other"] | {first: "7"}),
         ("steering", [list(d.steering[0])] * len(d.steering)),
         ("steering", [list(x) for x in d.steering[1:]]),
+        ("steering", [[9 - d.steering[0][0], *d.steering[0][1:]], *map(list, d.steering[1:])]),
+        ("start", json.loads(text)["start"] | {first: "7"}),
+        ("start", json.loads(text)["start"] | {first: f"{first}_0 + 1"}),
+        ("reason", "it was tried"),
+        ("statements", json.loads(text)["statements"][::-1]),
+        ("statements", json.loads(text.replace(" keeps no ", " keeps one "))["statements"]),
+        ("statements", json.loads(text.replace("the other w", "near w"))["statements"]),
     ]  # fmt: skip
     for key, value in changed:
         assert_rejected(json.loads(text) | {key: value})

@@ -359,7 +359,7 @@ KEYS = {
     "entry block orbit",
     "pushed": "format version verdict reason flow push outputs[] weights[] shapes{} start{} laws "
     "point{} steering[] other{} statements[] certificate:balls certificate_missing",
-    "balls": "format version scaling velocities",
+    "balls": "format version at{} scaling velocities",
     "shapes": "output shapes{} measurements b lengths{}",
     "finding": "verdict reason evidence[]",
     "record": "format version verdict certificate:proof parameterization:F conserved:conserved "

@@ -4,7 +4,7 @@ Phi takes sign(x) |x|^s of each entry, s = 1/(p - 1), or the polar factor of eac
 
 **No law.** <dc, Phi(J^T l)> = 0 for all l at a c that the flow keeps; where Phi(J^T l_i) of p
 vectors l_i are independent, there and so nearby, dc = 0. As Phi is odd, the flow reaches all
-weights nearby.
+weights nearby from there, which is w_0 with numbers "at" for its symbols.
 
 **No Q.** If grad Q(beta)' = g psi(l), g > 0, velocities J Phi(J^T l) of beta at two weights with
 one beta differ by one factor for all l. With sum_j k_j w_j dF/dw_j = 0, c^k w have one beta, and
@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from flint import arb, arb_mat, ctx, fmpq
 
-from derive.certificate.checking.function import BITS, Function, sign
+from derive.certificate.checking.function import BITS, Function, Value, sign
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, NAME, REFUTED, UNDECIDED, rational, require
 
@@ -40,6 +40,7 @@ def shown(record: JSON) -> tuple[str, list[str]]:
     phi = _phi(record, names)
     flow = Pushed([[f.derivative(k) for k, _ in enumerate(names)] for f in F], phi)
     w = _at(record["point"], names)
+    require(_start(record, names) == w, "the weights in numbers are no start")
     with ctx.workprec(BITS):
         rows = [phi(flow.slopes(w, steer)) for steer in _steering(record["steering"], len(F))]
         spans = len(rows) == len(names) and not arb_mat(rows).det().contains(0)
@@ -49,13 +50,53 @@ def shown(record: JSON) -> tuple[str, list[str]]:
         if verdict == REFUTED:
             flow.require_no_potential(record, space, w)
     require(record["verdict"] == verdict, f"the record proves {verdict}")
-    at = ", ".join(f"{name} = {value}" for name, value in record["point"].items())
+    law, *no_potential = _words(record, verdict)
+    said = [tuple(x[key] for key in PARTS) for x in record["statements"]]
+    require(said[0] == law, "the record says more of laws")
+    require(said[1:] == no_potential or verdict == UNDECIDED, "the record says more of Q")
+    require(record["reason"] == said[1][-1] or verdict == UNDECIDED, "the reason is another")
     lines = [f"w' = Phi(J^T l), l = X^T (y - X beta): {record['flow']}"]
     lines += [f"F{i} = {text}" for i, text in enumerate(record["outputs"], 1)]
-    lines.append(f"near {at} the flow keeps no function of the weights")
+    lines.append(f"w_0: {_pairs(record['start'])}")
+    return verdict, [*lines, law[1], *(f"{words[1]}, there" for words in no_potential)]
+
+
+PARTS = "kind", "says", "conditions", "ground", "by"
+
+
+def _words(record: JSON, verdict: str) -> list[tuple[JSON, ...]]:
+    """Return what the record has to say of laws and, where there is none, of Q."""
+    by = f"Phi(J^T l) spans all {len(record['weights'])} directions of them"
+    at, other = _pairs(record["point"]), _pairs(record["other"])
+    steering = ", ".join(map(_vector, record["steering"]))
+    law = f"near {at} the flow keeps no function of the weights: {by}; with l {steering}"
+    found: list[tuple[JSON, ...]] = [("conserved", law, [], "proved", by)]
     if verdict == REFUTED:
-        lines.append("no Q(beta), no g > 0 and no psi have grad Q(beta)' = g psi(l) there")
-    return verdict, lines
+        one, two = map(_vector, record["certificate"]["velocities"])
+        by = (
+            f"under l = {one} and {two} beta moves otherwise at other weights with the same beta, "
+            "by more than a factor"
+        )
+        none = "no Q(beta), no g > 0 and no psi have grad Q(beta)' = g psi(l)"
+        says = f"{none}: {by}; the other weights are {other}"
+        found.append(("mirror flow", says, [], "proved", by))
+    return found
+
+
+def _pairs(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+def _vector(steer: Sequence[int]) -> str:
+    return f"({', '.join(map(str, steer))})"
+
+
+def _start(record: JSON, names: Sequence[str]) -> list[Value]:
+    """Return w_0 with the numbers that the certificate has for its symbols."""
+    at, start = record["certificate"]["at"], record["start"]
+    require({*start} == {*names} and all(map(NAME.fullmatch, at)), "not all weights have a start")
+    space, values = Space([*at], [], 0), [rational(x) for x in at.values()]
+    return [space.read(start[name]).at(values) for name in names]
 
 
 class Pushed:
