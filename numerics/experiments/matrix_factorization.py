@@ -290,22 +290,12 @@ def follow(
 
 
 def _pull(data: MatrixData) -> Callable[[Array], tuple[Array, float]]:
-    """Return the function of beta with ``G = (1/m) sum_i r_i A_i``, in one buffer, and |r|/|y|."""
-    n, m = data.truth.shape[0], len(data.y)
-    symmetric = bool((data.matrices == data.matrices.transpose(0, 2, 1)).all())
-    # Of symmetric matrices, one triangle is enough; off the diagonal, it counts twice.
-    used = np.triu_indices(n) if symmetric else tuple(np.indices((n, n)).reshape(2, -1))
-    packed = np.ascontiguousarray(data.matrices[:, used[0], used[1]])
-    twice = symmetric & (used[0] != used[1])
-    measure, spread = packed * np.where(twice, 2.0, 1.0), packed.T / m
-    G, size = np.empty((n, n)), np.linalg.norm(data.y)
+    """Return the function of beta with ``G = (1/m) sum_i r_i A_i`` and |r|/|y|."""
+    rows, size = data.matrices.reshape(len(data.y), -1), np.linalg.norm(data.y)
 
     def pull(beta: Array) -> tuple[Array, float]:
-        misfit = measure @ beta[used] - data.y
-        entries = spread @ misfit
-        if symmetric:
-            G.T[used] = entries
-        G[used] = entries
+        misfit = rows @ beta.ravel() - data.y
+        G = (misfit @ rows).reshape(beta.shape) / len(misfit)
         return G, float(np.linalg.norm(misfit) / size)
 
     return pull

@@ -5,15 +5,13 @@ For measurements with common bases the limits of the flow are found on these.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from derive.copying import copies
 from derive.derivation import Derivation, derive
@@ -128,7 +126,7 @@ def _least(A: Array, F: Array, y: Array, tol: float, max_iterations: int) -> Lea
     )
 
 
-_DIAGONAL, _LONGEST = 1e-10, 64
+_DIAGONAL = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,7 +177,7 @@ def sensing_limit(model: MatrixMap, y: Iterable[object], start: Mapping[str, Arr
     """Return the beta at which gradient flow on given measurements ends, from any start.
 
     In the shared bases the diagonal interpolant gives the b_k, by the lengths n_mu of the parts of
-    each row, and these the rows, as ``n_mu = n_mu(0) exp(2 mu t_k)``, ``b_k = sum_mu mu n_mu^2``.
+    each row, and q' these: ``n_mu = n_mu(0) exp(2 mu t_k)`` at the time ``t_k = q'(b_k)``.
 
     Args:
         model: F under given measurements with common bases.
@@ -212,21 +210,7 @@ def sensing_limit(model: MatrixMap, y: Iterable[object], start: Mapping[str, Arr
     solution = interpolate(q, shared.values, shared.y)
     if not solution.converged:
         raise NumericalError(solution.message)
-    times = np.array([_time(mus, n, b) for n, b in zip(lengths.T, solution.value, strict=True)])
-    grown = np.exp(2 * np.outer(mus, times)) - 1
+    grown = np.exp(2 * np.outer(mus, q.gradient(solution.value))) - 1
     moved = np.einsum("skir,si->kir", parts, grown)
     end = {x: W + bases[x] @ moved[k] for k, (x, W) in enumerate(weights.items())}
     return np.asarray(sum(float(c) * end[a] @ end[b].T for a, b, c in model.terms))
-
-
-def _time(mus: Sequence[float], lengths: Array, b: float) -> float:
-    """Return t with ``sum_mu mu n_mu^2 exp(4 mu t) = b``."""
-    pairs = [*zip(mus, lengths, strict=True)]
-
-    def excess(t: float) -> float:
-        return float(sum(mu * n * n * math.exp(4 * mu * t) for mu, n in pairs) - b)
-
-    reach = 1.0
-    while excess(-reach) * excess(reach) > 0 and reach < _LONGEST:
-        reach *= 2
-    return float(brentq(excess, -reach, reach, xtol=1e-15))
