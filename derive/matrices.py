@@ -21,11 +21,8 @@ Q(beta) with (grad Q)' = g sum_i lambda_i X_i is a P(y) with Hess P = g K^-1, K 
 y_i, which are derived as any other. Columns of 0 stay 0, so that what fails for few columns does
 for almost every start of more.
 
-Many neurons, beta = a V^T of one row a: a' = g V and V' = g^T a with g in row(X), so that the part
-of V off row(X) stays alpha (1 - P) V_1, and a^T a - V^T V stays alpha^2 D. From |beta|^2 = |a|^4 -
-alpha^2 a D a^T a is bounded where beta is: **beta off row(X) is O(alpha)**, and limits tend to the
-least |beta|_2, whatever the width and the shape of the start: Theorem 3 of Azulay et al. 2021,
-which asks for no balance. Of a balanced start, D = 0, V is u a/|a|: one neuron. (Derived here.)
+Sums of neurons, beta = a V^T of one row a, tend to the least |beta|_2 from vanishing starts of any
+shape: Theorem 3 of Azulay et al. 2021, which asks for no balance (``NEURONS``). (Derived here.)
 """
 
 from __future__ import annotations
@@ -54,6 +51,7 @@ LONGEST = 200
 """Characters of an equation that is shown; others are on the page of the outputs."""
 MOST = 3
 """Rows and columns of the blocks in which two measurements are tried."""
+FITS = "gradient flow on `|<X_i, F(w)> - y_i|^2` converges with `<X_i, beta> = y_i`"
 UNIQUE = (
     "the loss is convex and decreases like `exp(-u)`",
     "the `X_i`, with their labels, are separable",
@@ -106,14 +104,32 @@ TRANSITIVE = (
     "matrices with a diagonal of 0, whose brackets and `X_1` give the rest: `G` reaches each with "
     "`det G > 0`, and these take `beta_0` to each of its rank and sign"
 )
-NEURONS = (
-    "the `X_i` steer `{a}' = g {v}` and `{v}' = g^T {a}` with `g` in their span: with `P` the "
-    "projection on it `(1 - P) {v}` stays `alpha (1 - P) {v}_1`, and off the span `|beta| <= alpha "
-    "|{a}| |(1 - P) {v}_1|`",
-    "`{a}^T {a} - {v}^T {v} = alpha^2 D` is kept, and `|beta|^2 = |{a}|^4 - alpha^2 {a} D {a}^T`: "
-    "as `|{a}|^2 <= |beta| + alpha^2 |D|`, `beta` off the span is bounded, and of order `alpha`",
+NEURONS = (  # kinds of statements, words, and why
+    (
+        "regime",
+        "from `{a}_0 = alpha {a}_1`, `{v}_0 = alpha {v}_1` with `alpha -> 0`, limits with "
+        "`<X_i, beta> = y_i` are within `O(alpha)` of that of least `|beta|_2`",
+        "the `X_i` steer `{a}' = g {v}` and `{v}' = g^T {a}` with `g` in their span: with `P` the "
+        "projection on it `(1 - P) {v}` stays `alpha (1 - P) {v}_1`, and off the span `|beta| <= "
+        "alpha |{a}| |(1 - P) {v}_1|`",
+        "`{a}^T {a} - {v}^T {v} = alpha^2 D` is kept, and `|beta|^2 = |{a}|^4 - alpha^2 {a} D "
+        "{a}^T`: as `|{a}|^2 <= |beta| + alpha^2 |D|`, `beta` off the span is of order `alpha`",
+    ),
+    (
+        "mirror flow",
+        "from `{a}_0^T {a}_0 = {v}_0^T {v}_0` the flow is that of one neuron `s u = beta`, "
+        "`s = |{a}|`, from `|u_0| = s_0`, which has a `Q` with `g = s`",
+        "there `{v} = u {a}/|{a}|`, and `{a}/|{a}|` does not move",
+    ),
+    (
+        "active unit",
+        "with a ReLU on each `<{v}_j, X_i>`, `sigma(t) = max(t, c t)`, `0 <= c <= 1`, and all "
+        "`<X_i, X_k> >= 0`, units with `{a}_j > 0` and all `<{v}_j, X_i> > 0` stay active under "
+        "losses that decrease with the outputs, `<X_i, beta>` of such; else units may turn off",
+        "`{v}_j' = {a}_j g_j`, `{a}_j' = <{v}_j, g_j>` with `g_j = sum_i r_i sigma'(<{v}_j, X_i>) "
+        "X_i`: there all `<g_j, X_k> >= 0`, and at all times `(1 - P) {v}_j` stays what it is",
+    ),
 )
-BALANCED = "there `{v} = u {a}/|{a}|`, and `{a}/|{a}|` does not move"
 TURNED = (
     "`({a} X, -{b} X^T)` leaves `beta` as it is; with `X = Y + S`, `Y` symmetric and `S` skew, it "
     "leaves `C = {a}^T {a} - {b}^T {b}` as it is where `N Y + Y N = S C - C S`, "
@@ -184,9 +200,8 @@ class MatrixDerivation(Decided, Certified):
         if found is None or found.potential is None or self.entry is None:
             return False
         l1 = found.finding.verdict is Verdict.PROVED and found.potential.shape == "l1"
-        # Each row has a start of its own: what depends on it would weigh the sum.
         parts = (x for x in (found.potential.Q, found.unit) if x is not None)
-        used = {s.name for x in parts for s in x.free_symbols}
+        used = {s.name for x in parts for s in x.free_symbols}  # not starts, which weigh the sum
         return (
             l1
             and used <= {SCALE, "beta"}
@@ -237,12 +252,11 @@ class MatrixDerivation(Decided, Certified):
                 words, kind="conserved", conditions=(p.positive,), by=self.finding, proof=why
             )
         if self.verdict is Verdict.PROVED:
-            given = ("gradient flow on `|<X_i, F(w)> - y_i|^2` converges with `<X_i, beta> = y_i`",)
             words = (
                 "its limit meets the KKT conditions of `min sum_k q(b_k)` subject to "
                 "`<X_i, beta> = y_i`"
             )
-            yield Statement(words, kind="minimiser", conditions=given, by=self.finding)
+            yield Statement(words, kind="minimiser", conditions=(FITS,), by=self.finding)
         if self.gives_nuclear_norm:
             words = (
                 f"from {p.small}, `q(b)/N -> |b|`, and every limit point of those limits has the "
@@ -267,7 +281,7 @@ class MatrixDerivation(Decided, Certified):
         if self.fixed is not None and self.entry is not None:
             outputs = each("`{0}`", ((Text(x),) for x in self.entry.parameterization.texts))
             failing = (e for e in self.entry.warping.finding.evidence if not e.holds)
-            wider = () if self._columns.isdigit() else (MORE,)
+            wider = () if self.parameterization.columns.isdigit() else (MORE,)
             yield Statement(
                 f"from {self._most(self.fixed)}, no `Q(beta)` and no `g > 0` have "
                 "`(grad Q(beta))' = g sum_i lambda_i X_i`",
@@ -283,13 +297,9 @@ class MatrixDerivation(Decided, Certified):
         if not self.parameterization.given and "1" not in self.parameterization.size:
             yield from self._closed(Orbit(self.parameterization, (2, 2), pair(2, 2), 2))
 
-    @property
-    def _columns(self) -> str:
-        return self.parameterization.shapes[0][1][1]
-
     def _most(self, orbit: Orbit) -> str:
         """Return which starts are meant."""
-        return f"almost every start{self._with(orbit, self._columns)}"
+        return f"almost every start{self._with(orbit, self.parameterization.columns)}"
 
     def _with(self, orbit: Orbit, columns: str = "0") -> str:
         """Return from which sizes on an orbit is meant, beside two rows and columns."""
@@ -348,24 +358,14 @@ class MatrixDerivation(Decided, Certified):
         )
 
     def _neurons(self) -> Iterator[Statement]:
-        """Yield where sums of neurons lead from vanishing starts."""
+        """Yield where sums of neurons lead, and what a ReLU changes."""
         p = self.parameterization
         if "1" not in p.size or not p.is_product or abs(p.terms[0][2]) != 1:
             return
         a, v = p.names if p.size[0] == "1" else p.names[::-1]
-        start = f"from `{a}_0 = alpha {a}_1`, `{v}_0 = alpha {v}_1` with `alpha -> 0`"
-        yield Statement(
-            f"{start}, limits with `<X_i, beta> = y_i` are within `O(alpha)` of that of least "
-            "`|beta|_2`",
-            kind="regime",
-            proof=tuple(note(x.format(a=a, v=v)) for x in NEURONS),
-        )
-        yield Statement(
-            f"from `{a}_0^T {a}_0 = {v}_0^T {v}_0` the flow is that of one neuron `s u = beta`, "
-            f"`s = |{a}|`, from `|u_0| = s_0`, which has a `Q` with `g = s`",
-            kind="mirror flow",
-            proof=(note(BALANCED.format(a=a, v=v)),),
-        )
+        for kind, *texts in NEURONS:
+            words, *proof = (x.format(a=a, v=v) for x in texts)
+            yield Statement(words, kind=kind, proof=tuple(map(note, proof)))
 
     def _closed(self, orbit: Orbit) -> Iterator[Statement]:
         """Yield from which starts K is a function of beta, where that is known."""
@@ -419,9 +419,8 @@ def derive_matrices(
     def undecided(late: Finding) -> MatrixDerivation:
         return MatrixDerivation(model, late)
 
-    one_number = model.size == ("1", "1")
-    general = model.measurements == "general" and not one_number
-    decide = _general if general else _by_entries
+    several = model.size != ("1", "1")
+    decide = _general if several and model.measurements == "general" else _by_entries
     return stages("one entry", lambda: decide(model, timeout), undecided)
 
 
@@ -436,8 +435,7 @@ def _by_entries(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
     positive = {x for text in model.scaled.values() for x in text.split("*")}
     scaled = derive(Parameterization([b], start=model.scaled, positive=positive), timeout=timeout)
     limits = regimes(scaled, SCALE, [0]).limits if scaled.verdict is Verdict.PROVED else ()
-    vanishing = next(iter(limits), None)
-    return MatrixDerivation(model, finding, entry, vanishing, margins(entry))
+    return MatrixDerivation(model, finding, entry, next(iter(limits), None), margins(entry))
 
 
 def pair(n: int, m: int) -> Rows:
@@ -456,7 +454,7 @@ def _orbits(model: MatrixMap) -> Iterator[Orbit]:
     """Yield what is reached by measurements, given or in small blocks, from ever more columns."""
     sides = [int(x) if x.isdigit() else MOST for x in model.size]
     blocks = dict.fromkeys((min(k, sides[0]), min(k, sides[1])) for k in range(2, MOST + 1))
-    columns = model.shapes[0][1][1]
+    columns = model.columns
     for size in [model.size_for(len(model.given[0]))] if model.given else blocks:
         rows = sum(x for x, _ in model.shapes_at(*size, 1).values())
         for width in (int(columns),) if columns.isdigit() else range(1, rows + 1):
@@ -490,8 +488,8 @@ def _general(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
 def _reach(orbit: Orbit) -> Finding:
     """Return that measurements steer beta to more dimensions than they fix."""
     d, m = orbit.dimension, len(orbit.X)
-    failure = _ranks("rank J Lie{Z_1, ..., Z_m} = m", d, m, orbit)
     reason = f"`m = {m}` measurements steer `beta` to `{d}` dimensions"
+    failure = _ranks("rank J Lie{Z_1, ..., Z_m} = m", d, m, orbit)
     return Finding(Verdict.REFUTED, reason, (failure,))
 
 

@@ -188,6 +188,11 @@ class MatrixMap:
         return rows[a][0], rows[b][0]
 
     @property
+    def columns(self) -> str:
+        """The columns of the matrices."""
+        return self.shapes[0][1][1]
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The matrices."""
         return tuple(dict.fromkeys((*self.lefts, *self.rights)))

@@ -138,6 +138,7 @@ def tell_matrices(d: MatrixDerivation) -> Document:
         Part("One entry `b_k` in the weights", _entry(d)),
         Part("Implicit regularizer `Q = sum_k q(b_k)`", _sum_of_entries(d)),
         Part("Vanishing starts", _statements(d, "regime")),
+        Part("A ReLU", _statements(d, "active unit")),
         Part("Separable data", _statements(d, "direction", "direction on half-lines")),
         Part("Why", _why(d), kind="proof"),
     )

@@ -1,0 +1,139 @@
+"""More families of open size: flows that know F alone, and what is said of them."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from derive import Verdict
+from tests.published import derive_once
+from tests.test_open_matrices import PRODUCT, off_row, parse
+
+
+def relu_net(start, X, slope_of_loss, c, time, steps=6000):
+    """Return a and V after Euler steps on sum_j a_j sigma(<v_j, x_i>), v_j in columns."""
+    a, V = start
+    for _ in range(steps):
+        inner = X @ V
+        active = np.where(inner > 0, 1.0, c)
+        pull = slope_of_loss((active * inner) @ a)
+        steer = X.T @ (pull[:, None] * active)  # a column g_j for each unit
+        step = time / steps
+        a, V = a + step * np.sum(V * steer, axis=0), V + step * steer * a
+    return a, V
+
+
+def test_relu_units_stay_active_on_acute_data_and_move_in_the_span():
+    d = derive_once(parse("U*T(V)", {"U": "1 x r", "V": "m x r"}, "general"))
+    assert any("stay active" in s.words for s in d.statements if s.kind == "active unit")
+    rng = np.random.default_rng(4)
+    X = np.abs(rng.normal(size=(3, 5)))
+    a, V = rng.uniform(0.3, 1, 4), np.linalg.pinv(X) @ rng.uniform(0.2, 1, (3, 4))
+    V = V + (np.eye(5) - np.linalg.pinv(X) @ X) @ rng.normal(size=(5, 4))
+    for c, sign, acute in ((0.0, 1, True), (0.3, 1, True), (0.3, -1, False)):
+        rows = X if acute else np.array([X[0], X[1] - 2 * X[0], X[2]])
+        begin = V if acute else V * np.where(rng.uniform(size=4) > 0.5, 1, -1)
+        ends = relu_net((a, begin), rows, lambda f, s=sign: s / (1 + np.exp(s * f)), c, 3.0)
+        off = np.eye(5) - np.linalg.pinv(rows) @ rows
+        assert np.abs(off @ (ends[1] - begin)).max() < 1e-8
+        balance = [u**2 - np.sum(W**2, axis=0) for u, W in ((a, begin), ends)]
+        assert np.abs(balance[1] - balance[0]).max() < 1e-2
+        assert (np.min(rows @ ends[1]) > 0 and np.min(ends[0]) > 0) == acute
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("even", [True, False])
+def test_circular_convolution_under_even_measurements_is_a_product_of_width_two(n, even):
+    """b_k = Re(u^_k v^_k) is <row k, row k> in the Fourier basis, of every length and any start."""
+    d, rng = derive_once(parse("U*T(V)", PRODUCT, "diagonal")), np.random.default_rng(n)
+    count, shift = n // 2 + 1, [(-k) % n for k in range(n)]
+    X = rng.normal(size=(max(1, count - 1), n))
+    X = X + X[:, shift] if even else X
+    places = np.array([[(i - j) % n for j in range(n)] for i in range(n)])
+
+    def convolved(flat):
+        u, v = flat.reshape(2, n)
+        return u[places] @ v
+
+    def slope(_, flat):
+        u, v = flat.reshape(2, n)
+        pull = X.T @ (y - X @ convolved(flat))
+        return np.concatenate([v[places].T @ pull, u[places].T @ pull])
+
+    begin = rng.normal(size=2 * n)
+    y = X @ convolved(begin + 0.4 * rng.normal(size=2 * n))
+    end = solve_ivp(slope, (0, 200), begin, "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
+    assert np.abs(X @ convolved(end) - y).max() < 1e-9
+
+    def rows(flat):
+        u, v = np.fft.fft(flat.reshape(2, n))[:, :count]
+        return u, v.conj()
+
+    (u, v), (u_1, v_1), moved = rows(begin), rows(end), []
+    for k in range(count):
+        lengths = [np.abs(u[k] + v[k]) / np.sqrt(2), np.abs(u[k] - v[k]) / np.sqrt(2)]
+        symbols = d.entry.parameterization.start_symbols
+        q = d.entry.potential.numeric(dict(zip(symbols, map(float, lengths), strict=True)))
+        b = np.array([float((u_1[k] * v_1[k].conj()).real)])
+        moved.append(float(np.asarray(q.gradient(b)).ravel()[0]))
+    assert (off_row(np.fft.fft(X).real[:, :count], np.array(moved)) < 1e-9) == even
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_squares_of_symmetric_matrices_scale_rows_as_sinkhorn_does(n):
+    """Of W^2 on its diagonal, W symmetric: T = W o W keeps the form D M D, with sums b of rows."""
+    rng = np.random.default_rng(n)
+    W = rng.normal(size=(n, n))
+    W, rows = W + W.T, max(1, n - 1)
+    for diagonal in (True, False):
+        X = np.array([np.diag(x) for x in rng.normal(size=(rows, n))])
+        X = X if diagonal or n == 2 else X + 0.5 * np.roll(np.eye(n), 1, 0)
+        X = (X + X.transpose(0, 2, 1)) / 2
+        aim = W + 0.3 * rng.normal(size=(n, n))
+        y = np.tensordot(X, (aim + aim.T) @ (aim + aim.T) / 4, 2)
+
+        def slope(_, flat, X=X, y=y):
+            V = flat.reshape(n, n)
+            pull = np.tensordot(y - np.tensordot(X, V @ V, 2), X, 1)
+            return (pull @ V.T + V.T @ pull).ravel()
+
+        end = solve_ivp(slope, (0, 300), W.ravel(), "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
+        V = end.reshape(n, n)
+        assert np.abs(np.tensordot(X, V @ V, 2) - y).max() < 1e-8
+        grown = np.log(V**2 / W**2).ravel()
+        # dQ = sum_k nu_k db_k with b = T 1 is log(T/M)_kl/4 = (nu_k + nu_l)/2, nu in the span of a
+        forms = np.array([np.add.outer(np.diag(x), np.diag(x)).ravel() for x in X])
+        assert (off_row(forms, grown) < 1e-8) == (diagonal or n == 2)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_tensors_of_any_rank_decouple_under_diagonal_measurements(n):
+    """b_k = sum_l u_kl v_kl w_kl moves by itself: one mu_k for all l, in the span of a."""
+    rng, rank = np.random.default_rng(n), 2
+    begin = rng.normal(size=(3, n, rank))
+    a = rng.normal(size=(max(1, n - 1), n))
+
+    def b(w):
+        return np.prod(w.reshape(3, n, rank), axis=0).sum(axis=1)
+
+    y = a @ b(begin + 0.3 * rng.normal(size=begin.shape))
+
+    def slope(_, flat):
+        w = flat[: begin.size].reshape(3, n, rank)
+        pull = a.T @ (y - a @ b(flat[: begin.size]))
+        others = np.array([w[1] * w[2], w[0] * w[2], w[0] * w[1]])
+        return np.concatenate([(others * pull[:, None]).ravel(), pull])
+
+    flat = np.concatenate([begin.ravel(), np.zeros(n)])
+    end = solve_ivp(slope, (0, 300), flat, "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
+    assert np.abs(a @ b(end[: begin.size]) - y).max() < 1e-9
+    again = []
+    for k in range(n):  # one output, from the same start, steered for the time mu_k
+        w = begin[:, k].ravel()
+        alone = solve_ivp(
+            lambda _, w: np.array([w[2:4] * w[4:], w[:2] * w[4:], w[:2] * w[2:4]]).ravel(),
+            (0, end[begin.size + k]), w, "DOP853", rtol=1e-12, atol=1e-14,
+        ).y[:, -1]  # fmt: skip
+        again.append(float(np.prod(alone.reshape(3, 2), axis=0).sum()))
+    assert np.allclose(again, b(end[: begin.size]), atol=1e-8)
+    assert off_row(a, end[begin.size :]) < 1e-9
+    assert derive_once(["u1*v1*w1 + u2*v2*w2"]).verdict is Verdict.PROVED
