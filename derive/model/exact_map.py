@@ -167,10 +167,15 @@ class ExactMap:
 
     @property
     def nonnegative(self) -> frozenset[str]:
-        """Names that are never negative: norms, what F needs positive, positive parameters."""
+        """Names that are never negative: norms, what F needs positive, positive parameters.
+
+        What F needs is what its powers are of as typed, and as computed: a and b of (a b)^D.
+        """
         norms = (v.norm for v in self.vectors)
         constants = (name for name in self.parameters if name in self.positive)
-        return frozenset((*norms, *constants, *positive_bases(self.trees, self.weights)))
+        powers = {repr(g.argument) for g in self.field.generators if g.kind == "power"}
+        needed = (*positive_bases(self.trees, self.weights), *(powers & {*self.weights}))
+        return frozenset((*norms, *constants, *needed))
 
     @functools.cached_property
     def degree(self) -> int | None:

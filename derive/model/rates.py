@@ -152,7 +152,7 @@ def open_factors(p: ExactMap) -> Iterator[RationalFunction]:
     """Yield the factors f of rates that are not seen to keep their sign: as where f | X_a f."""
     roots = (g.name for g in p.field.generators if g.kind in ("exp", "root"))
     known = Signs((*p.parameters, *p.nonnegative, *roots))
-    for f in (f for _, rate in _rates(p) for f, _ in factored(rate)[1]):
+    for f in (f for _, rate in _rates(p) for f, _ in factored(p.field.embed(rate))[1]):
         slopes = [dot(x, p.field.gradient(f)) / f for x in p.fields]
         if not (all(slope.is_polynomial() for slope in slopes) or known.is_positive(f)):
             yield f

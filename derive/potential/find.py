@@ -58,6 +58,7 @@ from derive.potential.quadrature import (
     integrate_along_beta,
     integrate_along_flow,
     integrate_along_segment,
+    with_reason,
 )
 from derive.potential.reached import find_domain, unsought_domain
 from derive.potential.separation import disjoint_parts, find_separation
@@ -278,8 +279,9 @@ def _integral(
         integral = along or replace(integral, integrand=unwritten)
     elif (closed := in_beta(integral, chart)) is not None:
         integral = closed
-    elif along is not None:
-        integral = min(along, integral, key=_integrals_left)
+    else:
+        over_beta = with_reason(integral, metric.parameterization)
+        integral = min(filter(None, (along, over_beta)), key=_integrals_left)
     return Form(METRIC, integral, chart)
 
 

@@ -123,9 +123,10 @@ class LeafCurve(Coordinate):
 def leaf_curves(warping: WarpVerdict, notation: Notation) -> Iterator[LeafCurve]:
     """Yield the leaf in the coordinates in which it is rational."""
     if (chart := named_chart(warping.metric, notation)) is not None:
-        for t in _coordinates(warping.metric):
+        outer = find_outer(chart.parameterization)
+        for t in _coordinates(warping.metric, outer):
             with suppress(AssumePositive, BranchOpen, ZeroDivisionError):
-                yield from filter(None, [_find_curve(warping, chart, t)])
+                yield from filter(None, [_find_curve(warping, chart, t, outer)])
 
 
 def first_form(
@@ -139,10 +140,10 @@ def first_form(
     return None
 
 
-def _coordinates(metric: Metric) -> Iterator[RationalFunction]:
-    """Yield E where F = c log E + b, what F is a function of, and what the flow cannot cross."""
+def _coordinates(metric: Metric, outer: Outer | None) -> Iterator[RationalFunction]:
+    """Yield what F is a function of, and what the flow cannot cross."""
     p = metric.parameterization
-    yield from (outer.G for outer in filter(None, [find_outer(p)]))
+    yield from () if outer is None else (outer.G,)
     if metric.conic is not None:
         yield from filter(None, (normalized(metric.conic.K), metric.conic.exponential))
     for w in dict.fromkeys((*p.w, *metric.conserved.darboux)):
@@ -153,7 +154,9 @@ def _coordinates(metric: Metric) -> Iterator[RationalFunction]:
     )
 
 
-def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> LeafCurve | None:
+def _find_curve(
+    warping: WarpVerdict, chart: Chart, t: RationalFunction, known: Outer | None
+) -> LeafCurve | None:
     """Return the leaf in a coordinate in which r, and beta or K, are rational, or None."""
     p, A = chart.parameterization, chart.notation.fresh("A")
     own, kept = _kept(chart, t)
@@ -173,11 +176,12 @@ def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> Leaf
     r = written(dot(p.fields[0], p.field.gradient(t)))
     if r is None or r.is_zero():
         return None
-    f, outer, known = written(p.F[0]), None, find_outer(p)
+    f, outer = written(p.F[0]), None
     if f is not None:
         K = f.partial(0) * r
     elif known is not None and (G := written(known.G)) is not None:
-        outer, chart = known._replace(G=G), _with_outer(chart, known)
+        outer, image = known._replace(G=G), known.inverse(chart.notation)
+        chart = chart.extended(f"({known.G!r})", known.G, image)
         K = outer.slope * G.partial(0) * r
     else:
         return None
@@ -187,11 +191,6 @@ def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> Leaf
     at_start = (start(t), *(start(laws[x]) for x in own))
     given = chart.notation, field, A, at_start, tuple(own), warping, chart
     return LeafCurve(*given, t, r, K, f, outer)
-
-
-def _with_outer(chart: Chart, outer: Outer) -> Chart:
-    """Return the chart with what F is a function of."""
-    return chart.extended(f"({outer.G!r})", outer.G, outer.inverse(chart.notation))
 
 
 def _kept(chart: Chart, t: RationalFunction) -> tuple[list[Symbol], list[Entry]]:

@@ -103,9 +103,7 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Cha
     written = Identity(statement, K, str(kernel), kind="kernel", of=("K", str(kernel)))
     evidence = (*piece.evidence, *rooted.evidence, written)
     named = replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots, note="")
-    named = replace(named, evidence=evidence, integrand=Integrand())
-    left = _left_inside(metric.parameterization, named)
-    return trimmed(replace(named, integrand=left)), rooted
+    return trimmed(replace(named, evidence=evidence, integrand=Integrand())), rooted
 
 
 class _Inside(NamedTuple):
@@ -159,14 +157,15 @@ def _insides(p: Parameterization, piece: Piece, side: int = 1) -> Iterator[_Insi
         yield _Inside(p.field.embed(G), t, h, h.diff(t) / K.xreplace({beta: h}), where)
 
 
-def _left_inside(p: Parameterization, piece: Piece) -> Integrand:
-    """Say why int dbeta/K is left, by that over the G of which it is said shortest."""
+def with_reason(piece: Piece, p: Parameterization) -> Piece:
+    """Return int dbeta/K with why it is left, by that over the G of which it is said shortest."""
     sides, told = (1, -1) if piece.kernel is not None and piece.kernel.has(sympy.Abs) else (1,), []
     for inside in zip(*(_insides(p, piece, side) for side in sides), strict=True):
         proofs = [_not_elementary(x.slope, x.t) for x in inside]
         told += [f"{inside[0].where}, {proofs[0]}"] if all(proofs) else []
-    proof = min(told, key=len, default="")
-    return Integrand("gradient not elementary", proof) if proof else Integrand()
+    if not told:
+        return piece
+    return replace(piece, integrand=Integrand("gradient not elementary", min(told, key=len)))
 
 
 def in_beta(piece: Piece, chart: Chart | None) -> Piece | None:
@@ -442,7 +441,8 @@ def _by_name(slope: Expr, s: Symbol, chart: Chart) -> Expr | None:
         (f,) = build_elements([from_sympy(integrand)], [t.name, *names], (), {t.name})
     except (DeriveError, ZeroDivisionError):
         return None
-    calls = [g for g in f.field.generators if g.name in f.variables()]
+    used = (g for g in f.field.generators if g.name in f.variables())
+    calls = [g for g in used if not f.field.derivative(f.field.named(g.name), 0).is_zero()]
     if [g.kind for g in calls] not in (["exp"], []):
         return None
     A = to_expr(calls[0].argument, images) if calls else t

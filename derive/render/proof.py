@@ -83,7 +83,9 @@ def _weight(block: Block, piece: Piece, name: str) -> Iterator[object]:
     A = roots[-1].symbol if piece.curve is None else piece.curve.parameter
     yield from _chart_lines(block, roots)
     mu = ((tell("mu := {slope}", slope=_slope(name, b)), piece.gradient[0]),)
-    yield from say("weight.proof", b=b, Q=name, A=A, f=f, mu=mu)
+    how = "stationary" if piece.integrand is None else "integral"
+    yield from say(f"weight.{how}", b=b, Q=name, A=A, f=f, mu=mu)
+    yield from say("weight.time", A=A)
 
 
 def _curve(block: Block, piece: Piece, name: str) -> Iterator[object]:

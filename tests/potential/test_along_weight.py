@@ -270,8 +270,7 @@ find_part = find._part_in_weights
 
 
 @pytest.mark.parametrize(
-    "output",
-    ["exp(1/a)", "a*exp(1/a)", "b*exp(a**3)", "b*exp(exp(a))", "sinh(c + a**2) + b*log(b)"],
+    "output", ["a*exp(1/a)", "b*exp(a**3)", "b*exp(exp(a))", "sinh(c + a**2) + b*log(b)"]
 )
 def test_what_has_no_named_integral_and_parts_that_ask_a_sign_keep_the_verdict(output):
     d = derive_once(output)
@@ -443,6 +442,7 @@ def test_the_certificate_has_the_weight_and_refuses_others(output, broken):
     ("output", "broken"),
     [
         ("exp(a**2)", [("Ei(-log(beta))", "Ei(log(beta))"), ("log(log(beta))/4", "log(beta)/4")]),
+        ("exp(1/a)", [("Ei(-log(beta))", "Ei(log(beta))"), ("1/(3*log(beta)**3)", "1/log(beta)")]),
         ("log(1 + a*b)", [("log(A)/2", "log(A)/3"), ("delta**2/(8*A)", "delta**2/A")]),
         ("sigmoid(a**2)", [("log(beta/(1 - beta))", "log(1 - beta)"), ("Ei(-A)", "Ei(-2*A)")]),
     ],

@@ -33,7 +33,6 @@ MODELS = [
     ("u**2 + u*v**3", {"u": "-1/6", "v": "1"}),
     ("u + sin(u*v)", {"u": "-1/2", "v": "1"}),
     ("exp(u*v) + u**2", {"u": "1/3", "v": "-1"}),
-    ("u*v + sin(w)", {"u": "1", "v": "-1/2", "w": "2/3"}),
     ("w + w**5", {"w": "1/5"}),
 ]
 
@@ -103,7 +102,7 @@ def test_q_has_the_second_derivative_one_over_k(output, start):
 
 
 LAYERS = [
-    ("exp(u*v)", {"u": "-1/3", "v": "1/2"}, "beta**2*sqrt(5184*log(beta)**2 + 25)/36"),
+    ("exp(u*v)", {"u": "-1/3", "v": "1/2"}, "beta**2*sqrt(4*log(beta)**2 + 25/1296)"),
     ("tanh(u*v)", {"u": "1", "v": "-1/2"}, ""),
     ("log(1 + exp(u*v))", {"u": "-1", "v": "-1/3"}, ""),
     ("1/(1 + exp(u*v))", {"u": "1/2", "v": "-2"}, ""),
@@ -117,9 +116,9 @@ LAYERS = [
 @pytest.mark.parametrize(("output", "start", "printed"), LAYERS)
 def test_the_kernel_of_a_function_is_written_by_what_is_inside(output, start, printed):
     """K = h'(G)^2 K_G(G) where F = h(G), G of beta by the inverse of h, on both sides of 0."""
-    piece = quadrature(output, start)
+    (piece,) = derive_once(output, start).potential.pieces
     assert piece.kernel is not None
-    assert not piece.roots
+    assert all(root.explicit is not None for root in piece.roots)
     assert printed in ("", str(piece.kernel))
     with mp.workdps(15):
         at = along_flow(output, start)
