@@ -38,7 +38,7 @@ from derive.model.notation import (
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
 from derive.potential.antiderivative import antiderivative, gathered, open_discriminant
-from derive.potential.piece import Curve, Integrand, Piece, moving
+from derive.potential.piece import Case, Curve, Integrand, Piece, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
@@ -298,19 +298,30 @@ class _AlongWeight:
         square = open_discriminant(self.leaf, 1 / self.r) if rational else None
         return Integrand() if square is None else Integrand("sign", cases=self.by_sign(square))
 
-    def by_sign(self, square: RationalFunction) -> str:
-        """Return the antiderivative by a root s of what is positive, of either sign of a square."""
-        x, s, told = self.notation.fresh("x"), self.notation.fresh("s", positive=True), list[str]()
+    def by_sign(self, square: RationalFunction) -> tuple[Case, ...]:
+        """Return int dt/r by the sign of a square, with a root s of what is positive.
+
+        Where one constant alone has the sign, also at its zero.
+        """
+        x, found = self.notation.fresh("x"), list[Case]()
+        s, t = self.notation.fresh("s", positive=True), {self.t: x}
+        whole = sympy.Integral(self.shortest(1 / self.r).xreplace(t), x)
         for sign in (-1, 1):
-            c = self.shortest(square * sign).as_content_primitive()[1]
-            named = replace(self.leaf, taken=sign)
-            if (mu := antiderivative(named, 1 / self.r)) is None:
-                return ""
-            roots = {sympy.sqrt(c) ** n: s**n for n in (1, -1)}
-            shown = gathered(mu, self.t).xreplace(roots).xreplace({self.t: x})
-            where = f"{-c} < 0" if c.could_extract_minus_sign() else f"{c} > 0"
-            told.append(f"`{shown}` with `{s} = sqrt({c})` where `{where}`")
-        return f"it is {told[0]}, and {told[1]}"
+            number, c = self.shortest(square * sign).as_content_primitive()
+            _, root = sympy.sqrt(number).as_coeff_Mul()
+            if (mu := antiderivative(replace(self.leaf, taken=sign), 1 / self.r)) is None:
+                return ()
+            powers = (x for x in mu.atoms(sympy.Pow) if x.base == c and x.exp.q == 2)
+            mu = mu.xreplace({x: (s / root) ** (2 * x.exp) for x in powers})
+            e = sympy.expand(root**2 * c)
+            where = f"{-e} = -{s}**2" if e.could_extract_minus_sign() else f"{e} = {s}**2"
+            found.append(Case(f"`{where}`, `{s} > 0`", whole, gathered(mu, self.t).xreplace(t)))
+        field, names = self.leaf.field, self.leaf.field.names
+        for constant in (c for c in self.leaf.constants if set(square.variables()) == {c.name}):
+            at_zero = [field.zero if n == constant.name else field.named(n) for n in names]
+            mu = antiderivative(self.leaf, (1 / self.r).compose(at_zero, field))
+            found += [] if mu is None else [Case(f"`{constant} = 0`", whole, mu.xreplace(t))]
+        return tuple(found)
 
     def not_elementary(self, integrand: RationalFunction) -> str:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""
@@ -374,7 +385,7 @@ class _AlongWeight:
                 ),
             ),
             abbreviations=((kernel, shown.xreplace(T)),),
-            integrand=self.left(),
+            integrand=replace(self.left(), cases=()),
             note=f"`{there} = {weight}` where `F = {b}`, so that `{height.xreplace(T)} = {b}**2`",
         )
 

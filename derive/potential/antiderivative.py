@@ -323,19 +323,21 @@ def _discriminant(relation: Coordinate, quadratic: Poly) -> tuple[RationalFuncti
 
 
 def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:
-    """Return int (p x + q)/(a x^2 + b x + c), by the sign of 4 a c - b^2 at the start."""
+    """Return int (p x + q)/(a x^2 + b x + c), by the sign of 4 a c - b^2 where that matters."""
     x = relation.variable
     p, q = top.coeff_monomial(x), top.coeff_monomial(1)
     content, bottom = bottom.primitive()
     p, q, (a, b, *_) = p / content, q / content, bottom.all_coeffs()
+    even = p / (2 * a) * sympy.log(bottom.as_expr())
+    rate, t = sympy.cancel(q - p * b / (2 * a)), 2 * a * x + b
+    if rate == 0:
+        return even
     square, sign = _discriminant(relation, bottom)
     if square is None or not sign:
         return None
     # Either sign of a root will do.
     content, rest = relation.factored(sign * square).as_content_primitive()
     s = (sympy.sqrt(content) * sympy.sqrt(rest)).replace(sympy.Abs, lambda e: e)
-    even = p / (2 * a) * sympy.log(bottom.as_expr())
-    rate, t = sympy.cancel(q - p * b / (2 * a)), 2 * a * x + b
     if sign > 0:
         return even + 2 * rate / s * sympy.atan(sympy.cancel(t / s))
     low, high = ((t + n * s).primitive()[1] for n in (-1, 1))

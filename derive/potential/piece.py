@@ -139,24 +139,38 @@ WHY_LEFT: dict[Left, str] = {
 
 
 @dataclass(frozen=True, repr=False)
+class Case(Held):
+    """An integral for some starts.
+
+    Attributes:
+        where: for which, and what a name in it is, with formulas in backticks.
+        integral: without ends.
+        value: its antiderivative.
+    """
+
+    where: str
+    integral: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, repr=False)
 class Integrand(Held):
     """What an integral in Q is of.
 
     Attributes:
         left: why it is left.
         proof: that it is no elementary function, by Liouville's theorem.
-        cases: what its antiderivative is, by a sign that the start leaves open.
+        cases: what it is, by a sign that the start leaves open.
     """
 
     left: Left = "antiderivative"
     proof: str = ""
-    cases: str = ""
+    cases: tuple[Case, ...] = ()
 
     @property
     def why(self) -> str:
         """Why it is left, with what proves that it is no elementary function."""
-        more = (f", since {self.proof}" if self.proof else "", f": {self.cases}" * bool(self.cases))
-        return "".join((WHY_LEFT[self.left], *more))
+        return "".join((WHY_LEFT[self.left], f", since {self.proof}" if self.proof else ""))
 
 
 @dataclass(frozen=True, repr=False)
@@ -203,6 +217,14 @@ class Piece(Held):
         if self.curve is not None or self.lift is not None:
             return "parametric"
         return "algebraic" if any(r.explicit is None for r in self.roots) else "explicit"
+
+    @property
+    def means(self) -> str:
+        """What it means, and why an integral is left, with formulas in backticks."""
+        if self.kind != "quadrature" or self.integrand is None:
+            return self.note
+        left = f"an integral is left: {self.integrand.why}"
+        return f"{self.note}; {left}" if self.note else left
 
     @property
     def time_curve(self) -> Curve | None:
@@ -258,14 +280,6 @@ def trimmed(piece: Whole) -> Whole:
     roots = {s for s, _ in kept(tuple((r.symbol, r.polynomial) for r in piece.roots))}
     piece = replace(piece, roots=tuple(r for r in piece.roots if r.symbol in roots))
     return replace(piece, constants=kept(piece.constants))
-
-
-def said_of(piece: Piece) -> str:
-    """Return what a form means, and why an integral is left, with formulas in backticks."""
-    if piece.kind != "quadrature" or piece.integrand is None:
-        return piece.note
-    left = f"an integral is left: {piece.integrand.why}"
-    return f"{piece.note}; {left}" if piece.note else left
 
 
 def of_the_flow(piece: Piece) -> tuple[Condition, ...]:

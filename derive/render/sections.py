@@ -23,7 +23,7 @@ from derive.model.labels import pair, predictor
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
-from derive.potential.piece import Piece, Root, said_of, trimmed, with_formulas
+from derive.potential.piece import Piece, Root, trimmed, with_formulas
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.render.document import Part
 from derive.statement import (
@@ -309,9 +309,12 @@ def form_lines(
 
 def _conditions(piece: Piece) -> Iterator[Sentence | OnTerminal]:
     """Yield what a form means, where it is, and what it assumes."""
-    if means := said_of(piece):
+    if means := piece.means:
         words = "{means}" if means.startswith("an integral") else "with {means}"
         yield note(words, means=Text(means, "reason"))
+    for case in () if piece.integrand is None else piece.integrand.cases:
+        yield note("where {where}", where=Text(case.where, "reason"))
+        yield Equations(((case.integral, case.value),))
     if piece.domain:
         yield OnTerminal((note("domain: {words}", words=Text(piece.domain.words, "reason")),))
     if piece.assumptions:

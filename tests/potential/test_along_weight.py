@@ -17,7 +17,6 @@ from derive.exact.linear.families import LogFunction
 from derive.model.condition import Sign
 from derive.model.notation import Notation
 from derive.potential import along_weight, antiderivative, find
-from derive.potential.piece import said_of
 from derive.potential.separation import disjoint_parts
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
@@ -481,14 +480,19 @@ def test_constants_that_are_divided_by_are_not_0(F, asked):
     assert {str(c.of) for c in piece.assumptions if c.sign is Sign.NONZERO} == distinct
 
 
-@pytest.mark.parametrize("delta", [0.7, -0.7])
-def test_an_integral_of_open_sign_is_told_for_either(delta):
-    """Of a*b**2 it is of 1/(2 x^2 - delta), delta = 2 a_0^2 - b_0^2."""
+@pytest.mark.parametrize(("delta", "square"), [(0.7, 1.4), (-0.7, 1.4), (0, 1)])
+def test_an_integral_of_open_sign_is_told_for_either(delta, square):
+    """Of a*b**2 it is of 1/(2 x^2 - delta), delta = 2 a_0^2 - b_0^2, and s^2 = 2 |delta|."""
     (piece,) = derive_once("a*b**2").potential.pieces
-    pairs = re.findall(r"`([^`]*)` with `s = ([^`]*)` where `([^`]*)`", said_of(piece))
-    assert [where for *_, where in pairs] == ["delta > 0", "delta < 0"]
-    shown, root, _ = pairs[delta < 0]
-    x, names = sympy.Symbol("x", real=True), {"delta": sympy.Float(delta)}
-    value = sympy.sympify(shown, {"x": x, "s": sympy.sympify(root, names)})
+    cases = {case.where: case for case in piece.integrand.cases}
+    signs = ["`2*delta = s**2`, `s > 0`", "`2*delta = -s**2`, `s > 0`", "`delta = 0`"]
+    assert [*cases] == signs
+    case, x = cases[signs[0 if delta > 0 else 1 if delta < 0 else 2]], sympy.Symbol("x", real=True)
+    known = {"delta": sympy.Float(delta), "s": sympy.sqrt(square)}
+    whole, value = (
+        e.subs({s: known[s.name] for s in e.free_symbols - {x}})
+        for e in (case.integral.function, case.value)
+    )
     for at in (0.25, 1.5):
         assert abs(float(value.diff(x).subs(x, at)) - 1 / (2 * at**2 - delta)) < 1e-9
+        assert abs(float(whole.subs(x, at)) - 1 / (2 * at**2 - delta)) < 1e-9
