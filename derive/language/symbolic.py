@@ -12,7 +12,7 @@ from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.functions import CALLS, RECORDS
 from derive.language.grammar import shown
-from derive.language.reader import value_of
+from derive.language.reader import template, value_of
 from derive.language.tree import Algebra, Tree, evaluated, fold
 
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ def from_sympy(expr: sympy.Basic, budget: Budget = DEFAULT) -> Tree:
 
 
 WORDS = {
-    "Abs": "an absolute value",
     "Derivative": "a derivative",
     "Integral": "an integral",
     "Max": "a maximum",
@@ -110,6 +109,7 @@ class _SymPyReader:
         self.builder = Builder(budget)
         named = {name: getattr(sympy, name, None) for name in CALLS}
         self.functions = {function: name for name, function in named.items() if function}
+        self.rewritten = {sympy.Abs: "abs", sympy.atanh: "atanh"}
         self.symbols: dict[str, sympy.Symbol] = {}
         self.seen = 0
 
@@ -129,6 +129,9 @@ class _SymPyReader:
             return (), lambda: self._name(expr)
         if type(expr) in self.functions:
             return expr.args, partial(build.call, self.functions[type(expr)])
+        if type(expr) in self.rewritten:
+            body = template(RECORDS[self.rewritten[type(expr)]].rewritten)
+            return expr.args, lambda x: build.rebuild(body, {"x": x})
         if isinstance(expr, sympy.Add):
             return expr.args, self._sum
         if isinstance(expr, sympy.Mul):

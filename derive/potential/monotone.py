@@ -211,6 +211,15 @@ CALLS: dict[str, tuple[Interval, Interval]] = {
     "atan": (REAL, (-sympy.pi / 2, sympy.pi / 2)),
 }
 """Monotone functions: the interval on which each is smooth, and its limits at the ends of that."""
+INVERSES: dict[str, Callable[[Expr], Expr]] = {
+    "exp": sympy.log,
+    "log": sympy.exp,
+    "tanh": lambda y: sympy.log((1 + y) / (1 - y)) / 2,
+    "sinh": lambda y: sympy.log(y + sympy.sqrt(1 + y * y)),
+    "asinh": sympy.sinh,
+    "atan": sympy.tan,
+}
+"""Their inverses, by logarithms."""
 
 
 @dataclass(frozen=True)
@@ -220,6 +229,7 @@ class Layer:
     Attributes:
         inner: G, from the same start.
         image: h.
+        inverse: of h, where a sign that it needs is known, or another one that is no inverse.
         interval: the open interval of G on which h is smooth and h' is not 0.
         limits: of h at its ends.
         broken: whether h is not smooth at the end 0 of the interval; else h' is 0 there.
@@ -229,6 +239,7 @@ class Layer:
 
     inner: Parameterization
     image: Callable[[Expr], Expr]
+    inverse: Callable[[Expr], Expr]
     interval: Interval
     limits: Interval
     broken: bool = True
@@ -249,7 +260,7 @@ def outermost(p: Parameterization, notation: Notation) -> Layer | None:
     def affine(inner: Tree, slope: Tree, shift: Tree) -> Layer:
         a, b = (to_sympy(x, symbols) for x in (slope, shift))
         limits = REAL if decide.sign(a) > 0 else REAL[::-1]
-        return Layer(of(inner), lambda x: a * x + b, REAL, limits)
+        return Layer(of(inner), lambda x: a * x + b, lambda y: (y - b) / a, REAL, limits)
 
     one, zero = Number(Fraction(1)), Number(Fraction(0))
     try:
@@ -273,12 +284,13 @@ def outermost(p: Parameterization, notation: Notation) -> Layer | None:
             case Call("cosh", x):
                 square = _power(of(x), sympy.Integer(2), 0, notation)
                 limits = [max(limit, sympy.S.One) for limit in square.limits] if square else ()
-                return square and replace(square, image=sympy.cosh, limits=tuple(limits))
+                return square and replace(
+                    square, image=sympy.cosh, inverse=sympy.acosh, limits=tuple(limits)
+                )
             case Call(function, x) if function in CALLS:
                 ends = CALLS[function]
-                return Layer(
-                    of(x), getattr(sympy, function), *ends, side=1 if 0 in ends[0] else None
-                )
+                h, side = getattr(sympy, function), 1 if 0 in ends[0] else None
+                return Layer(of(x), h, INVERSES[function], *ends, side=side)
             case Call(function, x) if whole := RECORDS[function].rewritten:
                 return outermost(of(substituted(template(whole), {"x": x})), notation)
     except Undecided:
@@ -294,7 +306,14 @@ def logarithmic(p: Parameterization, notation: Notation) -> Layer | None:
     inner = p.with_(outputs=[from_expr(to_expr(E, notation.weights))])
     shift = to_expr(b, notation.start_symbols)
     limits = REAL if c > 0 else REAL[::-1]
-    return Layer(inner, lambda x: rational(c) * sympy.log(x) + shift, POSITIVE, limits, side=1)
+
+    def image(x: Expr) -> Expr:
+        return rational(c) * sympy.log(x) + shift
+
+    def inverse(y: Expr) -> Expr:
+        return sympy.exp((y - shift) / rational(c))
+
+    return Layer(inner, image, inverse, POSITIVE, limits, side=1)
 
 
 def _power(inner: Parameterization, q: Expr, sign: int, notation: Notation) -> Layer | None:
@@ -312,9 +331,10 @@ def _power(inner: Parameterization, q: Expr, sign: int, notation: Notation) -> L
     # What h tends to where G is 0, and where it is infinite.
     low, high = (sympy.S.Zero, far)[::sign]
     smooth = q.is_integer is True and sign > 0
+    both = (lambda x: x**q), (lambda y: (side or 1) * (y if side > 0 else sympy.Abs(y)) ** (1 / q))
     if side < 0:
-        return Layer(inner, lambda x: x**q, (-sympy.oo, sympy.S.Zero), (high, low), not smooth, -1)
-    return Layer(inner, lambda x: x**q, POSITIVE, (low, high), not smooth, side)
+        return Layer(inner, *both, (-sympy.oo, sympy.S.Zero), (high, low), not smooth, -1)
+    return Layer(inner, *both, POSITIVE, (low, high), not smooth, side)
 
 
 def through(layer: Layer, domain: Domain, notation: Notation) -> Domain | None:

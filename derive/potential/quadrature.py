@@ -32,6 +32,7 @@ from derive.model.notation import (
     Constant,
     Notation,
     log_expr,
+    positive_generators,
     to_expr,
     to_factored_expr,
     without_modulus,
@@ -96,6 +97,8 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Cha
     ways = (beside_logarithms(f, plain) for f in (sympy.expand, sympy.factor))
     decide = ZeroTest(metric.parameterization, {})
     equal = [with_conjugates(e) for e in (plain, *ways) if decide.vanishes(e - plain)]
+    insides = _insides(metric.parameterization)
+    equal += filter(None, (_kernel_by(x, chart, metric.K[0][0], plain) for x in insides))
     shown = [r.polynomial if r.explicit is None else r.explicit for r in rooted.roots]
     if (short := fewest([sympy.Add(kernel, *shown), *equal])) in equal:
         kernel = short
@@ -107,18 +110,31 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Cha
 
 
 class _Inside(NamedTuple):
-    """F = h(G), by which the integral of dQ/dbeta = int dbeta/K is one over G = t.
+    """F = h(G), t = G.
 
     Attributes:
-        slope: h'(t)/K.
+        t: positive, as -t is where G is negative.
+        layers: the functions that h consists of, the outermost first.
         where: what t is, in words.
     """
 
     G: RationalFunction
     t: Symbol
-    h: Expr
-    slope: Expr
+    layers: tuple[Layer, ...]
     where: str
+
+    def h(self, side: int = 1) -> Expr:
+        """Return h(t), or of a negative t."""
+        return reduce(lambda e, layer: layer.image(e), reversed(self.layers), side * self.t)
+
+    def inverse(self, beta: Expr) -> Expr:
+        """Return G as a function of beta."""
+        return reduce(lambda e, layer: layer.inverse(e), self.layers, beta)
+
+    def slope(self, K: Expr, beta: Symbol, side: int = 1) -> Expr:
+        """Return h'(t)/K, of which the integral over t is that of 1/K over beta."""
+        h = self.h(side)
+        return h.diff(self.t) / K.xreplace({beta: h})
 
     @property
     def of_any_sign(self) -> Symbol:
@@ -141,28 +157,51 @@ class _Inside(NamedTuple):
         )
 
 
-def _insides(p: Parameterization, piece: Piece, side: int = 1) -> Iterator[_Inside]:
-    """Yield what F is a function of, the outermost first, t > 0 or, on the other side, -t > 0."""
-    layers, inner, notation, (beta,) = list[Layer](), p, Notation(p), piece.betas
-    K = None if piece.kernel is None else with_formulas(piece.kernel, piece.roots)
-    if K is None or K.has(*(root.symbol for root in piece.roots)):
-        return
-    while (layer := outermost(inner, notation)) is not None:
+def _insides(p: Parameterization) -> Iterator[_Inside]:
+    """Yield what F is a function of, the outermost first."""
+    layers, inner = list[Layer](), p
+    while (layer := outermost(inner, Notation(inner))) is not None:
         layers, inner = [*layers, layer], layer.inner
         notation = Notation(inner)
         t = Symbol(str(notation.fresh("t")), positive=True)
-        h = reduce(lambda e, layer: layer.image(e), reversed(layers), side * t)
         G = Tower.over(p.field, p.positive).element(inner.trees[0])
         where = f"with `{t} = {to_expr(inner.F[0], notation.weights)}`"
-        yield _Inside(p.field.embed(G), t, h, h.diff(t) / K.xreplace({beta: h}), where)
+        yield _Inside(p.field.embed(G), t, tuple(layers), where)
+
+
+def _kernel_by(inside: _Inside, chart: Chart, K: RationalFunction, plain: Expr) -> Expr | None:
+    """Return K = |grad G|^2/(dG/dbeta)^2 in beta where it is *plain*, or None."""
+    p, (beta,), G = chart.parameterization, chart.notation.betas, inside.G
+    pairs = zip(p.field.gradient(G), p.field.gradient(p.F[0]), strict=True)
+    pace = next(x / y for x, y in pairs if not y.is_zero())
+    x = inside.of_any_sign
+    inner = replace(chart, entries=((x.name, G, x), *chart.entries[1:]))
+    if (rooted := _with_roots(inner, K * pace**2)) is None:
+        return None
+    t = inside.inverse(beta)
+    height = without_roots(rooted.write(K * pace**2), rooted.roots)
+    height = fewest([height, sympy.expand(height)])
+    kernel = height.xreplace({x: t}) / sympy.factor(t.diff(beta)) ** 2
+    known, decide = Signs((*p.nonnegative, *positive_generators(p.field))), ZeroTest(p, {})
+    sides = [s for s in (1, -1) if not known.is_nonnegative(-s * G)]
+    rests = ((kernel - plain).xreplace({beta: inside.h(side)}) for side in sides)
+    return kernel if all(map(decide.vanishes, rests)) else None
+
+
+def _kernel(piece: Piece) -> Expr | None:
+    """Return K in beta, with formulas for all roots; None where one has none."""
+    K = None if piece.kernel is None else with_formulas(piece.kernel, piece.roots)
+    return None if K is None or K.has(*(root.symbol for root in piece.roots)) else K
 
 
 def with_reason(piece: Piece, p: Parameterization) -> Piece:
     """Return int dbeta/K with why it is left, by that over the G of which it is said shortest."""
-    sides, told = (1, -1) if piece.kernel is not None and piece.kernel.has(sympy.Abs) else (1,), []
-    for inside in zip(*(_insides(p, piece, side) for side in sides), strict=True):
-        proofs = [_not_elementary(x.slope, x.t) for x in inside]
-        told += [f"{inside[0].where}, {proofs[0]}"] if all(proofs) else []
+    if (K := _kernel(piece)) is None:
+        return piece
+    sides, told = (1, -1) if K.has(sympy.Abs) else (1,), list[str]()
+    for inside in _insides(p):
+        proofs = [_not_elementary(inside.slope(K, *piece.betas, side), inside.t) for side in sides]
+        told += [f"{inside.where}, {proofs[0]}"] if all(proofs) else []
     if not told:
         return piece
     return replace(piece, integrand=Integrand("gradient not elementary", min(told, key=len)))
@@ -173,12 +212,13 @@ def in_beta(piece: Piece, chart: Chart | None) -> Piece | None:
 
     G is written in beta again.
     """
-    if chart is None:
+    if chart is None or (K := _kernel(piece)) is None:
         return None
     p, names = chart.parameterization, chart.notation.start_symbols
-    for inside in _insides(p, piece):
-        t, mu = chart.write(inside.G), _by_name(inside.slope, inside.t, chart)
-        R = None if mu is None else _by_name(inside.h * inside.slope, inside.t, chart)
+    for inside in _insides(p):
+        slope = inside.slope(K, *piece.betas)
+        t, mu = chart.write(inside.G), _by_name(slope, inside.t, chart)
+        R = None if mu is None else _by_name(inside.h() * slope, inside.t, chart)
         if t is not None and mu is not None and R is not None:
             mu, R = (inside.with_signs(e, p.nonnegative) for e in (mu, R))
             x, start = inside.of_any_sign, to_expr(p.at_start(inside.G), names)

@@ -153,18 +153,23 @@ def in_number(expression: Expr) -> tuple[Expr, dict[Symbol, Symbol]]:
 
 def as_written(expression: Expr) -> Expr:
     """Return an expression as one writes it, in roots and functions that SymPy takes apart."""
-    return _with_artanh(_with_joined_roots(expression))
+    return _with_area_functions(_with_joined_roots(expression))
 
 
-def _with_artanh(expression: Expr) -> Expr:
-    """Return an expression with 2 artanh x for log((1 + x)/(1 - x)), where that is shorter.
+def _with_area_functions(expression: Expr) -> Expr:
+    """Return arsinh x for log(x + sqrt(x^2 + 1)), and 2 artanh x for log((1 + x)/(1 - x)) if short.
 
     >>> x = Symbol("x")
-    >>> _with_artanh(sympy.log((1 + x) / (1 - x)) / 4)
+    >>> _with_area_functions(sympy.log((1 + x) / (1 - x)) / 4)
     atanh(x)/2
+    >>> _with_area_functions(sympy.log(x + sympy.sqrt(x**2 + 1)))
+    asinh(x)
     """
 
     def written(A: Expr) -> Expr:
+        rests = ((A - root, root) for root in A.args if A.is_Add and root.is_Pow)
+        for x in (x for x, root in rests if sympy.expand(root**2 - x**2) == 1):
+            return sympy.asinh(x)
         log, (top, bottom) = sympy.log(A), sympy.fraction(sympy.together(A))
         inside = sympy.cancel((top - bottom) / (top + bottom)) if bottom != 1 else sympy.S.One
         short = inside.is_polynomial() and inside.count_ops() + 1 < log.count_ops() - 1
