@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import gcd
+from operator import mul
 
 import sympy
 from sympy import Expr
 
-from derive.exact.field.factors import factored
+from derive.exact.field.factors import factored, linear_terms
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import factorize
 from derive.exact.linear.implicitization import Coordinates, Relation, RelationSearch
 from derive.exact.signs import Signs
 from derive.model.condition import Sign
@@ -29,7 +32,7 @@ from derive.model.notation import (
 )
 from derive.model.parameterization import Parameterization
 from derive.potential.branch import find_root, sign_in
-from derive.potential.chart import HIGHEST, Chart
+from derive.potential.chart import HIGHEST, Chart, exponentials
 from derive.verdict import Identity
 
 SHORT = 12
@@ -250,3 +253,37 @@ def _insides(
         # Else it is log |A|.
         if g.kind != "log" or Signs(p.nonnegative | positive_generators(p.field)).is_positive(A):
             yield A, INVERSES[g.kind](image)
+
+
+def with_kernel(chart: Chart, K: RationalFunction) -> Chart | None:
+    """Return the chart with functions of F and weights, until K is written; None without that.
+
+    Their branches are proved without assumptions.
+    """
+    p = chart.parameterization
+    inner = [p.field.named(g.name) for g in p.field.generators if g.kind != "parameter"]
+    below = [p.field.polynomial(f) for f, _ in factorize(p.F[0].denominator)[1]]
+    terms = [[t.monomial for t in linear_terms(f)] for f in below]
+    ratios = (x / first for first, *others in terms for x in others)
+    inner += [exponentials(x) for x in (*p.fields[0], *ratios)] + below
+    inner = [f for f in dict.fromkeys(inner) if not f.is_constant()]
+    wants = [*map(Want, (*_roots_of_output(p), K))]
+    own = [f for f, _ in factored(K)[1]]
+    wants += [Want(f, exact=False) for f in (*inner, *p.w, *own)]
+    wants += map(Want, own)
+    grown = extend(chart, wants, lambda c: c.write(K) is not None, [frozenset(Sign)])
+    return None if grown.write(K) is None else grown
+
+
+def _roots_of_output(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the roots of F, a product of powers of weights, that are in the field of the weights.
+
+    As under steepest descent, whose rates have roots of weights that are positive.
+    """
+    inside = {repr(g.argument): g for g in p.field.generators if g.kind == "root"}
+    _, powers = factored(p.F[0])
+    for n in sorted({g.index for g in inside.values()}):
+        known = [(inside.get(repr(w)), w, *divmod(e, n)) for w, e in powers]
+        if all(not rest or (g is not None and g.index == n) for g, _, _, rest in known):
+            parts = [w**e * (p.field.named(g.name) ** rest if g else 1) for g, w, e, rest in known]
+            yield reduce(mul, parts)

@@ -39,7 +39,12 @@ from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
 from derive.potential.coupled import ABOVE, write_in_beta, write_in_weights
-from derive.potential.kernel_integral import integrate_kernel
+from derive.potential.kernel_integral import (
+    in_beta,
+    integrate_along_beta,
+    integrate_kernel,
+    with_reason,
+)
 from derive.potential.leaf_curve import (
     LeafCurve,
     along_itself,
@@ -53,12 +58,9 @@ from derive.potential.parametric import parametrize
 from derive.potential.piece import Integrand, Left, Piece, poles
 from derive.potential.quadrature import (
     find_lift,
-    in_beta,
     integrate_above_weight,
-    integrate_along_beta,
     integrate_along_flow,
     integrate_along_segment,
-    with_reason,
 )
 from derive.potential.reached import find_domain, unsought_domain
 from derive.potential.separation import disjoint_parts, find_separation

@@ -307,7 +307,7 @@ def form_lines(
     yield from _conditions(piece)
 
 
-def _conditions(piece: Piece) -> Iterator[Sentence | OnTerminal]:
+def _conditions(piece: Piece) -> Iterator[Sentence | Equations | OnTerminal]:
     """Yield what a form means, where it is, and what it assumes."""
     if means := piece.means:
         words = "{means}" if means.startswith("an integral") else "with {means}"

@@ -216,7 +216,6 @@ def refused_by_sympy_bridge():
         (sympy.oo, "this object"),
         (sympy.zoo, "this object"),
         (sympy.nan, "this object"),
-        (sympy.Abs(x), "an absolute value"),
         (sympy.Max(x, 1), "a maximum"),
         (sympy.gamma(x), "'gamma'"),
         (sympy.Function("f")(x), "'f'"),

@@ -12,13 +12,8 @@ from witness_flow import Model, evaluate, integrate, number
 from derive import Parameterization, Verdict
 from derive.model.notation import Notation
 from derive.potential.find import integrated
-from derive.potential.quadrature import (
-    _in_powers,
-    in_beta,
-    integrate_along_beta,
-    integrate_along_segment,
-    integrate_gradient,
-)
+from derive.potential.kernel_integral import in_beta, integrate_along_beta
+from derive.potential.quadrature import _in_powers, integrate_along_segment, integrate_gradient
 from derive.render.plain import unmark
 from derive.render.sections import form_lines
 from derive.render.text import text_lines
@@ -204,3 +199,29 @@ def test_a_logarithm_of_an_open_sign_is_that_of_the_modulus():
         (piece,) = derive_once(p).potential.pieces
         (found,) = (x for x in piece.value.atoms(sympy.log) if x.args[0].has(sympy.log))
         assert str(found.args[0]) == inside
+
+
+@pytest.mark.parametrize(
+    ("F", "K"),
+    [
+        ("sinh(u*v)", "(beta**2 + 1)*sqrt(delta**2 + 4*log(beta + sqrt(beta**2 + 1))**2)"),
+        ("tanh(a**3)", "9*(beta**2 - 1)**2*Abs(log((beta + 1)/(1 - beta))/2)**(4/3)"),
+        ("1/(2 + sqrt(a*b))", "beta**4*sqrt(delta**2 + 4*(1/beta - 2)**4)/(4*(1/beta - 2)**2)"),
+    ],
+)
+def test_K_is_written_through_what_is_inside(F, K):
+    """K = |grad G|^2/(dG/dbeta)^2 for F = h(G)."""
+    (piece,) = derive_once(F).potential.pieces
+    symbols = {s.name: s for s in piece.kernel.free_symbols}
+    assert sympy.sympify(K, symbols) == piece.kernel
+
+
+def test_K_through_what_is_inside_is_that_of_the_flow():
+    """Of either sign of a, and where a root has only one."""
+    for F, start in (("tanh(a**3)", 0.7), ("tanh(a**3)", -0.7), ("sinh(a**3)", -1.1)):
+        (piece,) = derive_once(F).potential.pieces
+        a = sympy.Symbol("a")
+        f = sympy.sympify(F)
+        beta = {s: f.subs(a, start) for s in piece.betas}
+        shown = float(piece.kernel.subs(beta))
+        assert abs(shown - float(f.diff(a).subs(a, start)) ** 2) < 1e-12
