@@ -180,7 +180,9 @@ class Perturb(OfModel, Checked):
 class Explicit(OfPolynomials, Recorded):
     """Find what explicit l2 regularization of the weights gives, beside the implicit Q."""
 
-    cost: str = option("", "Another cost than |w|^2: 3*u**2 + 5*v**2, trace-K, or log-det-K.", "H")
+    cost: str = option(
+        "", "Another cost than |w|^2: 3*u**2 + 5*v**2, max, trace-K, or log-det-K.", "H"
+    )
     data: Path | None = option(None, "With --cost trace-K or log-det-K: rows of data.", "FILE.csv")
     at: str = option("", "Certify values at a point: beta=2,alpha=1/2.", "NAME=V,...")
 

@@ -1,15 +1,7 @@
 """Other costs over the fibre: min h(w) subject to F(w) = beta, by the inequality of the means.
 
-Let each output be a monomial c_i prod w_k^E_ik. Logarithms of |w| with F(w) = beta are an orbit of
-the scalings w -> exp(K t) w, E K = 0. These multiply monomials of h by exp(<D, t>): let T_i be the
-sum of those with one D = D_i, positive. If sum_i p_i D_i = 0 has one solution with sum_i p_i = 1,
-all p_i > 0, then on the orbit
-
-    h = sum_i p_i (T_i/p_i) >= prod_i (T_i/p_i)^p_i,   equality where all T_i/p_i are equal,
-
-which is on the orbit where the D_i span all t, and prod_i T_i^p_i is a function of beta, as D is 0.
-Where all D >= 0 along one t, and some are not 0, the infimum is that of D = 0, and not attained.
-So are tr K = sum_ij S_ij <dF_i, dF_j> and det K, of which log det K is the logarithm. Data have
+Where outputs are monomials the weights above beta are an orbit (:mod:`derive.explicit.orbit`). The
+same gives tr K = sum_ij S_ij <dF_i, dF_j> and det K, of which log det K is the logarithm. Data have
 S = X^T X; of copies of one output K is diagonal, so that the least K_j counts S_jj times.
 
 Of several monomials without common weights beta is split, an infimal convolution of C_i |b_i|^q. It
@@ -22,10 +14,9 @@ and the other what is more: Huber's function, for q = 2.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 
 import sympy
 from sympy import Abs, Expr, Matrix, Symbol
@@ -34,6 +25,7 @@ from derive.errors import InputError
 from derive.exact.elementary_signs import Undecided, lesser
 from derive.exact.field.function_field import RationalFunction
 from derive.explicit.cost.duality import GROUND, factored_cost
+from derive.explicit.orbit import Height, Orbit, exponents
 from derive.language import to_sympy
 from derive.language.tree import Tree, names
 from derive.model.names import read_tree
@@ -43,14 +35,13 @@ from derive.printable import Printable
 from derive.statement import Claims, Equations, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Finding, Verdict, conclude
 
-TRACE, LOG_DET = "trace-K", "log-det-K"
+TRACE, LOG_DET, LARGEST = "trace-K", "log-det-K", "max"
 Costs = Mapping[str, Expr]
 """C |w|^p, by the weight."""
 Rows = Sequence[Sequence[Fraction]]
-Height = Callable[[Sequence[str], Sequence[Expr]], Expr]
-"""H on some weights, and outputs in them."""
 MEANS = "by the inequality of the means along the scalings of the weights that `F` does not see"
 SPLIT = "beta is split among monomials without common weights: an infimal convolution"
+DUAL = "by duality of linear programs in the logarithms of the weights"
 UNSEEN = "the inequality of the means was not seen to give the least cost"
 OUTPUTS = 4
 """Of which det K is expanded."""
@@ -76,7 +67,7 @@ class BlockFibre:
     @property
     def given(self) -> tuple[str, ...]:
         """Of which beta that is said, where it is not of every beta."""
-        orbit = len(self.beta) > 1 and self.finding.reason == MEANS
+        orbit = len(self.beta) > 1 and self.finding.reason in (MEANS, DUAL)
         return ("no output is 0",) if orbit else ()
 
     @property
@@ -125,6 +116,8 @@ class FibreCost(Claims, Printable):
         if self.X and self.parameterization.d == 1:
             (b,) = self.blocks[0].beta
             parts = [parts[0].xreplace({b: x}) for x in self.betas]
+        if self.cost == LARGEST:
+            return sympy.Max(*parts)
         if self.cost != LOG_DET:
             S = gram(self.X, len(parts)) if len(parts) > len(self.blocks) else sympy.eye(len(parts))
             return sympy.Add(*(S[j, j] * part for j, part in enumerate(parts)))
@@ -160,20 +153,25 @@ def fibre_cost(p: Parameterization, cost: str | Expr, X: Rows = ()) -> FibreCost
     2*sqrt(2)*sqrt(beta1**2 + beta2**2)
 
     Args:
-        cost: a sum of c*abs(w)**p over all weights, c and p positive numbers; trace-K; log-det-K.
+        cost: a sum of c*abs(w)**p over all weights, c and p positive numbers; max, the largest
+            abs(w); trace-K; log-det-K.
         X: rows of features, for the last two; of one output, of copies of it.
 
     Raises:
         InputError: the cost is no such sum, F no polynomial in coordinates, or data do not fit.
     """
     _refuse(p, X, of_kernel := str(cost) in (TRACE, LOG_DET))
-    costs = None if of_kernel else _read(read_tree(cost, "the cost"), p.weights)
+    named = of_kernel or cost == LARGEST
+    costs = None if named else _read(read_tree(cost, "the cost"), p.weights)
     blocks = []
     for group in p.blocks:
         block = p if len(p.blocks) == 1 else p.restrict(group)
         data = [[row[i] for i in group] for row in X] if p.d > 1 else []
         h = functools.partial(_cost, costs, str(cost) == LOG_DET, data)
         beta = Notation(p, group).betas
+        if cost == LARGEST:
+            blocks.append(_greatest(block, beta))
+            continue
         try:
             found = (_shared if block.d > 1 else _summed)(block, h, beta)
         except Undecided as why:  # which of two numbers is less
@@ -200,7 +198,7 @@ def _read(tree: Tree, weights: Sequence[str]) -> Costs:
     h = sympy.expand(to_sympy(tree, {w: Symbol(w, real=True) for w in weights}))
     found = dict[str, Expr]()
     for term in sympy.Add.make_args(h):
-        (c, sizes), bases = _sizes(term), {x.name for x in term.free_symbols}
+        (c, sizes), bases = exponents(term), {x.name for x in term.free_symbols}
         plain = all(e > 0 and not odd for e, odd in sizes.values())
         if len(bases) != 1 or not plain or c <= 0 or bases & found.keys():
             raise InputError(f"the cost is to be a sum of c*abs(w)**p, a weight each, not {term}")
@@ -210,34 +208,36 @@ def _read(tree: Tree, weights: Sequence[str]) -> Costs:
     return found
 
 
-def _sizes(term: Expr) -> tuple[Expr, dict[str, tuple[Expr, bool]]]:
-    """Return c of c prod |w|^e sign(w)^odd, and e with odd by the weight; e = 0 of what is none."""
-    c, powers = term.as_coeff_Mul()
-    found = dict[str, tuple[Expr, bool]]()
-    for factor in sympy.Mul.make_args(powers):
-        base, e = factor.as_base_exp()
-        inside = base.args[0] if isinstance(base, Abs) else base
-        size = inside.is_Symbol and e.is_Rational and (e.is_Integer or isinstance(base, Abs))
-        known, odd = found.get(str(inside), (sympy.S.Zero, False))
-        if factor != 1:
-            turned = inside is base and e % 2 == 1
-            found[str(inside)] = (known + e, odd != turned) if size else (sympy.S.Zero, True)
-    return c, found
-
-
 def _open(beta: tuple[Symbol, ...], why: str) -> BlockFibre:
     return BlockFibre(beta, Finding(Verdict.UNDECIDED, why))
 
 
 def _shared(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
     """Return the cost of outputs that share weights, each a monomial."""
-    parts = [*map(_monomials, p.F, [p] * p.d)]
-    if [len(part) for part in parts] != [1] * p.d or p.d > OUTPUTS:
-        return _open(beta, f"of outputs that share weights a rule is known for {OUTPUTS} monomials")
-    R, attained = Orbit(tuple(row for (row,) in parts), beta).least(h)
+    orbit = _orbit(p, beta)
+    if isinstance(orbit, str):
+        return _open(beta, orbit)
+    R, attained = orbit.least(h)
     if R is None:
         return _open(beta, UNSEEN)
     return BlockFibre(beta, Finding(Verdict.PROVED, MEANS), whole=R, attained=attained)
+
+
+def _greatest(p: Parameterization, beta: tuple[Symbol, ...]) -> BlockFibre:
+    """Return the least max_k |w_k| of monomials."""
+    orbit = _orbit(p, beta)
+    if isinstance(orbit, str):
+        return _open(beta, orbit)
+    return BlockFibre(beta, Finding(Verdict.PROVED, DUAL), whole=orbit.largest())
+
+
+def _orbit(p: Parameterization, beta: tuple[Symbol, ...]) -> Orbit | str:
+    """Return the weights above beta, where each output is a monomial; or why not."""
+    parts = [*map(_monomials, p.F, [p] * p.d)]
+    if [len(part) for part in parts] != [1] * p.d or p.d > OUTPUTS:
+        return f"of outputs that share weights a rule is known for {OUTPUTS} monomials"
+    orbit = Orbit(tuple(row for (row,) in parts), beta)
+    return orbit if orbit.takes_all_signs else "of some signs of beta there are no weights"
 
 
 def _factored(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre | None:
@@ -294,80 +294,6 @@ def _cost(
     return sympy.expand(seen.det(method="berkowitz"))
 
 
-@dataclass(frozen=True)
-class Orbit:
-    """Weights |w| with given values of monomials: what all scalings make of one of them."""
-
-    rows: tuple[Expr, ...]
-    beta: tuple[Symbol, ...]
-
-    @functools.cached_property
-    def weights(self) -> tuple[str, ...]:
-        """The weights of the monomials."""
-        return tuple(sorted({w.name for row in self.rows for w in row.free_symbols}))
-
-    @functools.cached_property
-    def E(self) -> Matrix:
-        """The exponents, a row for each output."""
-        return Matrix([list(self._powers(row)[0]) for row in self.rows])
-
-    def parts(self, h: Expr) -> dict[tuple[Expr, ...], Expr]:
-        """Return the sums of monomials of h that all scalings multiply alike, by their D."""
-        found, scalings = dict[tuple[Expr, ...], Expr](), self.E.nullspace()
-        for term in sympy.Add.make_args(h):
-            e, _ = self._powers(term)
-            D = tuple(e.dot(k) for k in scalings)
-            found[D] = found.get(D, sympy.S.Zero) + term
-        return found
-
-    def least(self, h: Height) -> tuple[Expr | None, bool]:
-        """Return the least h, and whether it is attained; None where it is not seen."""
-        parts = self.parts(h(self.weights, self.rows))
-        dimension = len(self.weights) - len(self.rows)
-        if self.E.rank() < len(self.rows):
-            return None, False
-        if dimension == 1 and (max(parts)[0] <= 0 or min(parts)[0] >= 0):
-            kept = parts.pop((sympy.S.Zero,), sympy.S.Zero)
-            return self.in_beta(kept), not parts
-        system = Matrix([[*D, 1] for D in parts]).T
-        if not system.is_square or system.det() == 0:
-            return None, False
-        p = system.LUsolve(Matrix([0] * dimension + [1]))
-        N = sympy.ilcm(1, *(x.q for x in p))
-        if min(p) <= 0:
-            return None, False
-        means = sympy.Mul(*(T ** (N * x) for T, x in zip(parts.values(), p, strict=True)))
-        G = self.in_beta(sympy.expand(means))
-        if G is None:
-            return None, False
-        number, form = sympy.factor(G).as_content_primitive()
-        factor = sympy.Mul(*(x ** (-x) for x in p), sympy.root(number, N))
-        return factor * sympy.powdenest(form ** (sympy.S.One / N)), True
-
-    def in_beta(self, G: Expr) -> Expr | None:
-        """Return what no scaling moves as a function of beta; None where a sign is left."""
-        found = [self._term(term) for term in sympy.Add.make_args(G) if term != 0]
-        return None if None in found else sympy.Add(*found)
-
-    def _term(self, term: Expr) -> Expr | None:
-        """Return c prod |beta_i/c_i|^q_i sign(beta_i)^t_i, q E = e, t E odd where signs count."""
-        e, odd = self._powers(term)
-        q = (self.E * self.E.T).LUsolve(self.E * e)
-        every = (Matrix([t]) for t in product((0, 1), repeat=len(self.rows)))
-        t = next((t for t in every if all(x % 2 == 0 for x in t * self.E - odd)), None)
-        if t is None:
-            return None
-        sized = zip((_sizes(row)[0] for row in self.rows), self.beta, q, t, strict=True)
-        signed = ((Abs(b / c), b / c, x, s) for c, b, x, s in sized)
-        return _sizes(term)[0] * sympy.Mul(*(size ** (x - s) * b**s for size, b, x, s in signed))
-
-    def _powers(self, term: Expr) -> tuple[Matrix, Matrix]:
-        """Return the exponents of |w| in a monomial, and which signs count, 1 or 0."""
-        sizes = _sizes(term)[1]
-        pairs = [sizes.get(w, (sympy.S.Zero, False)) for w in self.weights]
-        return Matrix([e for e, _ in pairs]), Matrix([[int(x) for _, x in pairs]])
-
-
 def _side(
     parts: Sequence[Expr], rows: Sequence[tuple[Expr, Expr]], q: Expr, sign: int
 ) -> Expr | None:
@@ -377,7 +303,7 @@ def _side(
 
 
 def _takes(part: Expr, sign: int) -> bool:
-    c, sizes = _sizes(part)
+    c, sizes = exponents(part)
     return any(odd for _, odd in sizes.values()) or (c > 0) == (sign > 0)
 
 
@@ -442,7 +368,10 @@ def _written(f: FibreCost) -> Sentence:
         return tell("`tr K S`" if data else "`tr K`")
     if f.cost == LOG_DET:
         return tell("`det X K X^T`" if data else "`det K`")
-    return tell("`{h}`", h=read_tree(f.cost, "the cost"))
+    if f.cost == LARGEST:
+        return tell("`max_k |w_k|`")
+    symbols = {w: Symbol(w, real=True) for w in f.parameterization.weights}
+    return tell("`{h}`", h=to_sympy(read_tree(f.cost, "the cost"), symbols))
 
 
 def _on_data(f: FibreCost) -> Iterator[Statement]:

@@ -27,6 +27,7 @@ RECORDS = {
         "explicit", "Explicit regularization beside the implicit one", 2
     ),
     "FibreCost": Account("fibre", "The least cost of the weights"),
+    "SharedMargins": Account("shared_margin", "Steepest descent on separable data"),
     "Margins": Account("margin", "The flow on separable data"),
     "Perturbation": Account("perturbation", "What perturbations do to the flow"),
     "DataOrder": Account("order", "Loss weights and the order of batches"),

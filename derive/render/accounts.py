@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from derive.perturbed.record import Perturbation
     from derive.printable import Shown
     from derive.separable.find import Margins
+    from derive.separable.shared import SharedMargins
     from derive.univariate.problem import VariationalProblem
 
 F = "Parameterization `beta = F(w)`"
@@ -281,6 +282,14 @@ def tell_fibre(f: FibreCost) -> Document:
         *claims_of(f),
     )
     return Document(parts, taken_names(f.parameterization))
+
+
+def tell_shared_margin(m: SharedMargins) -> Document:
+    """Return what is said of separable data where outputs share weights."""
+    p = m.parameterization
+    head = Part(f"{p.flow[0].upper()}{p.flow[1:]} on separable data, under an exponential loss")
+    parts = (head, Part(F, (p.plain, note(p.statement))), *claims_of(m))
+    return Document(parts, taken_names(p.plain))
 
 
 def tell_margin(m: Margins) -> Document:

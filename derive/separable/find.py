@@ -21,16 +21,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.derivation import Derivation, Model, derived
+from derive.model.steepest import PushedMap
 from derive.printable import Plotted, Printable
 from derive.separable import statements as claims
 from derive.separable.far import Far, far_out
 from derive.separable.horizon import Horizon, Hypothesis, find_horizon, of_copies
 from derive.separable.scaled_start import ScaledStart, scaled_start
+from derive.separable.shared import SharedMargins, shared_margins
 from derive.separable.weights_problem import (
     WeightsProblem,
     agreement,
@@ -129,7 +132,17 @@ class Margins(Claims, Plotted, Printable):
         return Verdict.UNDECIDED if self.coercive.verdict is Verdict.UNDECIDED else Verdict.PROVED
 
 
-def margins(model: Model, progress: Callable[[str], None] | None = None) -> Margins:
+@overload
+def margins(model: PushedMap, progress: Callable[[str], None] | None = None) -> SharedMargins: ...
+
+
+@overload
+def margins(model: Model, progress: Callable[[str], None] | None = None) -> Margins: ...
+
+
+def margins(
+    model: Model | PushedMap, progress: Callable[[str], None] | None = None
+) -> Margins | SharedMargins:
     """Return what gradient flow tends to on separable data, under decreasing losses.
 
     >>> from derive import Parameterization
@@ -140,12 +153,15 @@ def margins(model: Model, progress: Callable[[str], None] | None = None) -> Marg
 
     Args:
         model: a derivation of any verdict, or F; without Q the problem in the weights is all there
-            is.
+            is, as of steepest descent on outputs that share weights.
         progress: called with the name of each step as it begins.
 
     Source: Pesme, Dragomir, Flammarion 2024, for the horizon; Lyu, Li 2020 and Ji, Telgarsky 2020
     for the problem in the weights, Tsilivis, Vardi, Kempe 2024 for that of steepest descent.
     """
+    given = getattr(model, "parameterization", model)
+    if isinstance(given, PushedMap):
+        return shared_margins(given)
     derivation = derived(model, progress)
     enter = progress or (lambda step: None)
     stated = finite_time(derivation)

@@ -275,24 +275,32 @@ def _exponent(power: Fraction) -> str:
     return f"({power})" if power.denominator > 1 else f"{power}"
 
 
-def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
-    """Yield what steepest descent on the weights tends to, and its margin problem in beta."""
-    power = d.parameterization.geometry.steering.norm
-    least = f"sum_k |w_k|^{_exponent(power)}" if power else "max_k |w_k|"
-    yield Statement(
-        f"limit points of `w(t)/|w(t)|` are KKT points, in a generalised sense, of `min {least}`"
-        " subject to `<x_i, F(w)> >= 1`",
+def _size(power: Fraction | None) -> str:
+    return f"sum_k |w_k|^{_exponent(power)}" if power else "max_k |w_k|"
+
+
+def steepest_kkt(power: Fraction | None) -> Statement:
+    """Return what steepest descent in l_p tends to in the weights."""
+    return Statement(
+        "limit points of `w(t)/|w(t)|` are KKT points, in a generalised sense, of"
+        f" `min {_size(power)}` subject to `<x_i, F(w)> >= 1`",
         kind="steepest KKT",
         ground=Ground.CITED,
         conditions=("the loss `l` is exponential", "`sum_i l(<x_i, beta>) < l(0)` at some time"),
         by=STEEPEST,
     )
+
+
+def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
+    """Yield what steepest descent on the weights tends to, and its margin problem in beta."""
+    power = d.parameterization.geometry.steering.norm
+    yield steepest_kkt(power)
     if w.norm is None:
         yield Open("{why}", {"why": w.finding}, kind="steepest cost")
         return
     (b,) = d.beta
     c = _exponent((power or 1) / Fraction(str(w.degree)))
-    words = f"`min {least}` subject to `F(w) = {{b}}` is `c |{{b}}|^{c}`, `c > 0`"
+    words = f"`min {_size(power)}` subject to `F(w) = {{b}}` is `c |{{b}}|^{c}`, `c > 0`"
     among = f", among those `{'>=' if w.side > 0 else '<='} 0`" if w.side else ""
     yield Statement(
         f"{words}: of copies of `F`, the minimizers of the problem are in `beta` the predictors of"

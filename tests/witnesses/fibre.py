@@ -6,6 +6,8 @@ from scipy.optimize import minimize
 
 from tests.witnesses import Refuted, witness
 
+FINE = {"ftol": 1e-14, "maxiter": 500}
+
 
 class Fibre:
     """Copies of some outputs in numbers: F, and the cost, tr K S or log det X K X^T by F alone."""
@@ -22,7 +24,9 @@ class Fibre:
         self._F = sympy.lambdify(w, own, "numpy")
         self._J = sympy.lambdify(w, sympy.Matrix(own).jacobian(w), "numpy")
         self.X = np.eye(len(own) * copies) if rows is None else np.array(rows, float)
-        if not f.cost.endswith("-K"):
+        if f.cost == "max":
+            self._h = lambda *v: np.abs(v).max()
+        elif not f.cost.endswith("-K"):
             h = sympy.sympify(f.cost, locals={**{x.name: x for x in w}, "abs": sympy.Abs})
             h = h.subs({sympy.Symbol(x): 0 for x in p.weights if names[x] not in w})
             self._h = sympy.lambdify(w, h, "numpy")
@@ -42,14 +46,26 @@ class Fibre:
         seen = self.X @ K @ self.X.T
         return np.trace(seen) if self.cost == "trace-K" else np.linalg.slogdet(seen)[1]
 
+    def _largest(self, start, held):
+        """Minimise t over |w_k| <= t."""
+        n, ends = len(start), np.vstack([np.eye(len(start)), -np.eye(len(start))])
+        equal = {"type": "eq", "fun": lambda v: held["fun"](v[:n])}
+        below = {"type": "ineq", "fun": lambda v: v[n] - ends @ v[:n]}
+        begin = np.append(start, np.abs(start).max())
+        run = minimize(
+            lambda v: v[n], begin, constraints=[equal, below], method="SLSQP", options=FINE
+        )
+        run.x = run.x[:n]
+        return run
+
     def least(self, beta, rng):
         held = {"type": "eq", "fun": lambda v: self.F(v) - beta}
         found = []
         for _ in range(16):
             start = np.array([rng.gauss(0, 1.5) for _ in range(self.size * self.copies)])
             with np.errstate(all="ignore"):
-                run = minimize(self.h, start, constraints=[held], method="SLSQP",
-                               options={"ftol": 1e-14, "maxiter": 500})  # fmt: skip
+                run = self._largest(start, held) if self.cost == "max" else minimize(
+                    self.h, start, constraints=[held], method="SLSQP", options=FINE)  # fmt: skip
             if run.success and np.abs(held["fun"](run.x)).max() < 1e-8:
                 found.append(float(run.fun))
         return min(found, default=None)
@@ -70,6 +86,7 @@ def at(R, betas, beta):
 @witness("fibre cost")
 def least(f, statement, rng):
     """Minimise the cost, tr K or det K subject to F(w) = beta at some beta on all sides."""
+    f = getattr(f, "derivation", f)
     block, tried = statement.values["block"], 0
     p = f.parameterization
     outputs = [0] if p.d == 1 else [int(b.name.removeprefix("beta")) - 1 for b in block.beta]

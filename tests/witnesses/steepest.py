@@ -27,6 +27,7 @@ def tried(run):
 
 
 LEAST, FINE = 1e-9, {"ftol": 1e-14, "maxiter": 400}
+STEPS = 40_000
 LEFT = 1e-3
 """Of the largest output, below which one is at rest."""
 
@@ -203,6 +204,42 @@ def steepest_cost(m, statement, rng):
     return len(costs)
 
 
+@witness("shared margin")
+@tried
+def shared_margin(m, statement, rng):
+    """Run normalised steps of F with shared weights, on separable rows, to the largest margin."""
+    p, power = m.parameterization.plain, m.parameterization.push
+    s = 0.0 if power == "oo" else float(1 / (Fraction(power) - 1))
+    w = [sympy.Symbol(name) for name in p.weights]
+    outputs = [sympy.sympify(str(f).replace("^", "**")) for f in p.F]
+    F = sympy.lambdify(w, outputs, "numpy")
+    J = sympy.lambdify(w, sympy.Matrix(outputs).jacobian(w), "numpy")
+    d, D = len(outputs), p.degree
+    b = np.array([rng.choice((-1, 1)) * rng.uniform(0.3, 1) for _ in range(d)])
+    X = np.array([[rng.gauss(0, 1) for _ in range(d)] for _ in range(4)])
+    X *= np.sign(X @ b)[:, None]
+    order = np.inf if statement.values["norm"] == "linf" else float(statement.values["norm"][1:])
+    programs = ({"type": "ineq", "fun": lambda b: X @ b - 1},)
+    starts = (k * b / np.min(X @ b) for k in (1, 2, 5))
+    size = lambda b: np.linalg.norm(b, min(order, 60))  # noqa: E731
+    best = min(
+        minimize(size, x, constraints=programs, method="SLSQP", options=FINE).fun for x in starts
+    )
+    v = np.array([rng.gauss(0, 1) for _ in w])
+    for _ in range(STEPS):
+        u = X @ np.array(F(*v), float)
+        a = np.exp(u.min() - u)
+        g = np.array(J(*v), float).T @ X.T @ (a / a.sum())
+        move = np.sign(g) * np.abs(g) ** s
+        v = v + 0.02 / max(1, np.abs(v).max() ** (D - 1)) * move / max(np.abs(move).max(), 1e-12)
+    beta = np.array(F(*v), float)
+    if not (margin := np.min(X @ beta)) > 5:
+        raise Unreached
+    if not 1 - 0.02 < size(beta) / margin / best < 1.1:
+        raise Refuted(f"{beta} has {size(beta) / margin}, and the least is {best}, on {X.tolist()}")
+    return 1
+
+
 @witness("steepest KKT")
 @tried
 def steepest_kkt(m, statement, rng):
@@ -212,6 +249,8 @@ def steepest_kkt(m, statement, rng):
     polynomial in 1/|w|, of degree D - 1 where F is a monomial: it is the largest at |w| = infinity,
     but where a copy is left at rest at F = 0, a saddle.
     """
+    if hasattr(m, "parameterization"):
+        return 0  # of shared weights the margin itself is run
     p = m.derivation.parameterization
     copies, s, D = Copies(p, rng, 4), p.geometry.steepest, p.degree
     direction = np.array([rng.choice((-1, 1)) for _ in range(4)])

@@ -88,7 +88,7 @@ def test_steepest_descent_on_drawn_maps(seed):
     trials(small, ("limit", "limit error", "side reached"), seed)
 
 
-COSTS = ("abs", "weighted", "trace-K", "log-det-K")
+COSTS = ("abs", "weighted", "trace-K", "log-det-K", "max")
 
 
 def cost_of(kind, names, rng):

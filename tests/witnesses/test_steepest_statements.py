@@ -19,7 +19,7 @@ from numerics.confirm.steered import check_reached, check_steered
 from tests.certificate.certificates import assert_rejected
 from tests.cli.commands import run
 from tests.published import derive_once
-from tests.witnesses import WITNESSES, Refuted, repeated
+from tests.witnesses import WITNESSES, Refuted, changed, repeated
 
 SAME = {"p": "alpha", "m": "alpha"}
 MODELS = (["u*v"], None), (["p**2 - m**2"], SAME), (["u*v*w"], None), (["p**3 - m**3"], SAME)
@@ -45,6 +45,28 @@ def test_margins_of_steepest_descent(outputs, norm, beta):
     assert (m.norm, m.verdict) == (beta, Verdict.PROVED)
     for s in m.says("steepest cost", "steepest KKT"):
         assert WITNESSES[s.kind](m, s, random.Random(1)) > 0
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(
+    ("outputs", "norm", "beta"),
+    [
+        (["a*u1", "a*u2"], "3", "l3"),
+        (["a*u1", "a*u2", "a*u3"], "oo", "linf"),
+        (["g**2*u1", "g**2*u2"], "4", "l4"),
+        (["a*b*u1", "a*b*u2"], "oo", "linf"),
+    ],
+)
+def test_outputs_that_share_weights_have_margins_without_a_q(outputs, norm, beta):
+    m = margins(derive(Parameterization.parse(outputs, steepest=norm)))
+    assert (m.norm, m.verdict) == (beta, Verdict.PROVED)
+    for s in m.says("fibre cost", "shared margin"):
+        assert sum(WITNESSES[s.kind](m, s, random.Random(k)) for k in range(4)) > 0
+    (told,) = m.says("shared margin")
+    with pytest.raises(Refuted):
+        repeated(WITNESSES["shared margin"], m, changed(told, norm="l1"))
+    for text in (m.to_text(), m.to_latex(), m.to_html(), m.to_json()):
+        assert text
 
 
 @pytest.mark.every(2)
