@@ -48,7 +48,8 @@ class Margin(Steepest, OfModel, Recorded):
         from derive.separable.find import margins
 
         enter("parameterization")
-        return margins(derive(self.model.read().parameterization(), enter), enter)
+        model = self.model.read().parameterization()
+        return margins(derive(model, enter, timeout=enter.share), enter)
 
     def _shape(self) -> tuple[int, int] | None:
         """Return the shape of features that are matrices; refuse options that do not fit."""
@@ -151,7 +152,7 @@ class Path(OfModel, Recorded):
 
         X, y = read_csv(text)
         enter("parameterization")
-        return saddle_path(derive(scaled(model, name), enter), X, y, name)
+        return saddle_path(derive(scaled(model, name), enter, timeout=enter.share), X, y, name)
 
     def complete(self, record: SaddlePath, answer: Answer, enter: Enter) -> Answer:
         """Draw the path where that is asked for."""

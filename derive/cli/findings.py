@@ -81,7 +81,8 @@ class Regimes(Steepest, OfModel, Checked):
         from derive.limits.find import regimes
 
         enter("parameterization")
-        return regimes(derive(scaled(model, name), enter), name, self.to.split(","), enter)
+        found = derive(scaled(model, name), enter, timeout=enter.share)
+        return regimes(found, name, self.to.split(","), enter)
 
     def confirm(self, record: Any, enter: Enter) -> tuple[str, bool]:
         """Test the limits of grad Q at two scales, or by random draws how often Q is in either."""
@@ -163,7 +164,7 @@ class Perturb(OfModel, Checked):
         from derive.perturbed.find import perturb
 
         enter("parameterization")
-        derivation = derive(read.parameterization(), enter)
+        derivation = derive(read.parameterization(), enter, timeout=enter.share)
         more = {"penalty": self.penalty, "process": self.process}
         return perturb(derivation, self.by, enter, **more)
 

@@ -250,7 +250,9 @@ def _closed(
         reason = "laws are known from another start, which the perturbation may tell from this one"
         return Finding(Verdict.UNDECIDED, reason)
     if any(len(leaf.dual) < len(leaf.outputs) for leaf in leaves):
-        return Finding(Verdict.UNDECIDED, "no dual coordinates with rational derivatives are known")
+        why = f"; {d.potential.finding.reason}" * (d.verdict is Verdict.UNDECIDED)
+        reason = f"no dual coordinates with rational derivatives are known{why}"
+        return Finding(Verdict.UNDECIDED, reason)
     if not all(leaf.complete for leaf in leaves):
         return Finding(Verdict.UNDECIDED, "not all laws are known")
     found = join_findings([x.finding for x in (*laws, *dual)])

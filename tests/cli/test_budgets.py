@@ -10,6 +10,8 @@ from derive import Derivation, Parameterization, Verdict, derive
 from derive.certificate.checking.check import NotACertificate, check_text
 from derive.certificate.writing import certificate
 from derive.cli import recorded, running
+from derive.cli.data import Margin
+from derive.cli.findings import Perturb, Regimes
 from derive.cli.forms import FORMS
 from derive.cli.recorded import answer_with, bare_answer
 from derive.cli.regularizer import Regularizer
@@ -22,6 +24,17 @@ from tests.cli import commands
 
 def derived(outputs, enter, form=FORMS["text"]):
     return Regularizer(outputs=outputs, form=form).answer(enter)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [Perturb(outputs=("a*b",), by="step"), Regimes(outputs=("a*b",)), Margin(outputs=("a*b",))],
+)
+def test_what_needs_a_derivation_goes_on_with_as_much_as_there_is_time_for(command):
+    for seconds, late in ((0.0, True), (600.0, False)):
+        record = command.find(Enter(lambda message: None, seconds))
+        assert (record.verdict is Verdict.UNDECIDED) == late
+        assert ("out of time" in record.to_text()) == late
 
 
 def test_what_was_kept_is_the_answer_where_the_time_ends():
