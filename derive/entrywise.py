@@ -51,7 +51,6 @@ class EntrywiseDerivation(Decided, Certified):
         entries: generic entries and the sums that came up.
         finding: does g rho = Hess Q have a solution?
         hessian: has it one with g = 1?
-        size: the least n for which the verdict is shown; 0 where there is none.
         dual: dual coordinates with the laws, where they were found.
         potential: Q, where it was found.
         failure: what shows that there is none.
@@ -63,7 +62,6 @@ class EntrywiseDerivation(Decided, Certified):
     entries: Entries = field(compare=False)
     finding: Finding
     hessian: Decision
-    size: int = 0
     dual: EntrywiseDual | None = field(default=None, compare=False)
     potential: EntrywisePotential | None = field(default=None, compare=False)
     failure: Failure | None = field(default=None, compare=False)
@@ -74,6 +72,11 @@ class EntrywiseDerivation(Decided, Certified):
     def _shown(self) -> list[tuple[str, object]]:
         Q = None if self.potential is None else self.potential.value
         return [("F", self.parameterization.text), ("verdict", self.verdict), ("Q", Q)]
+
+    @property
+    def size(self) -> int:
+        """The least n for which the verdict is shown; 0 where there is none."""
+        return self.failure.size if self.failure else 2 * (self.dual is not None)
 
     @cached_property
     def warping(self) -> Decision:
@@ -220,7 +223,7 @@ def _by_dual(entries: Entries) -> EntrywiseDerivation:
     dual = find_entrywise_dual(factors)
     reason = "`<grad y_i, grad F_j> = g delta_ij` in generic entries, with sums as symbols"
     finding = Finding(Verdict.PROVED, reason, dual.identities)
-    return EntrywiseDerivation(entries.model, entries, finding, _hessian(dual), 2, dual)
+    return EntrywiseDerivation(entries.model, entries, finding, _hessian(dual), dual)
 
 
 def _hessian(dual: EntrywiseDual) -> Decision:
@@ -255,8 +258,7 @@ def _by_refutation(entries: Entries) -> EntrywiseDerivation | None:
         f"almost every start, for every `{model.size} >= {failure.size}`"
     )
     finding = Finding(Verdict.REFUTED, reason, (failure.identity,))
-    found = EntrywiseDerivation(model, entries, finding, Decision(finding), failure.size)
-    return replace(found, failure=failure)
+    return EntrywiseDerivation(model, entries, finding, Decision(finding), failure=failure)
 
 
 def _not_closed(entries: Entries) -> Failure | None:

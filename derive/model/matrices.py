@@ -110,23 +110,27 @@ class MatrixMap:
         """
         if any(others):
             raise InputError("matrices of open size go with measurements alone")
-        if _is_chain(outputs, matrices):
-            return AlignedMap.read(outputs[0].strip(), matrices, measurements)
         kind = measurements if isinstance(measurements, str) else "general"
         if kind not in MEASUREMENTS:
             raise InputError(f"measurements: choose one of {', '.join(MEASUREMENTS)}")
         if len(outputs) != 1:
             raise InputError("with matrices of open size give one output, such as W*T(W)")
-        shapes = _read_sizes(matrices)
+        read = AlignedMap.read if _is_chain(outputs, matrices) else cls.read
+        found = read(outputs[0].strip(), _read_sizes(matrices), kind)
+        return found if isinstance(measurements, str) else found.measured_by(measurements)
+
+    @classmethod
+    def read(cls, text: str, shapes: Mapping[str, tuple[str, str]], kind: str) -> MatrixMap:
+        """Read a sum of products whose sizes fit."""
         if len({columns for _, columns in shapes.values()}) != 1:
             raise InputError(FORM)
-        terms = _read_terms(outputs[0], shapes)
-        found = cls(outputs[0].strip(), tuple(shapes.items()), kind, terms)
+        terms = _read_terms(text, shapes)
+        found = cls(text, tuple(shapes.items()), kind, terms)
         if {rows for a, b, _ in terms for rows in (shapes[a][0], shapes[b][0])} - {*found.size}:
             raise InputError("terms of F have different sizes")
         if found.is_square and found.size[0] != found.size[1]:
             raise InputError(f"{found.text} is no matrix of one size")
-        return found if isinstance(measurements, str) else found.measured_by(measurements)
+        return found
 
     def measured_by(self, rows: Sequence[Sequence[object]]) -> MatrixMap:
         """Return the same F under given measurements, which have common bases or have none."""
@@ -304,21 +308,22 @@ class AlignedMap(MatrixMap):
         "`lambda_k = sum_i a_ik s_i`"
     )
 
+    lengths = ("d",)
+    parts = (("d", "D_kk"),)
+    kept = "`beta = O diag(b) H^T`: the `b_k` are its singular values, and `Q` is a sum over these"
+    small = "`W_l(0) = alpha O_{l-1} O_l^T` with `alpha -> 0`"
+    among = "`beta` with all `b_k >= 0`"
+
     @classmethod
-    def read(
-        cls, text: str, matrices: Mapping[str, str], measurements: str | Sequence[Sequence[object]]
-    ) -> MatrixMap:
-        """Read a product whose sizes fit, as :meth:`MatrixMap.parse` does."""
-        kind = measurements if isinstance(measurements, str) else "general"
-        found = cls(text, tuple(_read_sizes(matrices).items()), kind, ())
+    def read(cls, text: str, shapes: Mapping[str, tuple[str, str]], kind: str) -> MatrixMap:
+        """Read a product whose sizes fit."""
+        found = cls(text, tuple(shapes.items()), kind, ())
         sizes = found.sizes
-        if len({*found.names}) < len(sizes) or {*found.names} != {*matrices}:
+        if len({*found.names}) < len(sizes) or {*found.names} != {*shapes}:
             raise InputError("a product of three matrices or more has each once")
         if any(left[1] != right[0] for left, right in itertools.pairwise(sizes)):
             raise InputError("neighbours in a product have columns and rows of one size")
-        if kind not in MEASUREMENTS:
-            raise InputError(f"measurements: choose one of {', '.join(MEASUREMENTS)}")
-        return found if isinstance(measurements, str) else found.measured_by(measurements)
+        return found
 
     @property
     def factors(self) -> tuple[tuple[str, bool], ...]:
@@ -353,26 +358,9 @@ class AlignedMap(MatrixMap):
         return " ".join(f"{x}^T" if turned else x for x, turned in self.factors)
 
     @property
-    def lengths(self) -> tuple[str, ...]:
-        """The name of d_k."""
-        return ("d",)
-
-    @property
     def of_one_entry(self) -> Tree:
         """b_k in d_k."""
         return parse_expression(f"d**{len(self.factors)}")
-
-    @property
-    def parts(self) -> tuple[tuple[str, str], ...]:
-        """What d is of the factors."""
-        return (("d", "D_kk"),)
-
-    @property
-    def kept(self) -> str:
-        """What the flow keeps."""
-        return (
-            "`beta = O diag(b) H^T`: the `b_k` are its singular values, and `Q` is a sum over these"
-        )
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -383,16 +371,6 @@ class AlignedMap(MatrixMap):
     def scaled(self) -> dict[str, str]:
         """The start of d at alpha."""
         return {"d": "alpha"}
-
-    @property
-    def small(self) -> str:
-        """That start of the matrices."""
-        return "`W_l(0) = alpha O_{l-1} O_l^T` with `alpha -> 0`"
-
-    @property
-    def among(self) -> str:
-        """Which beta there are."""
-        return "`beta` with all `b_k >= 0`"
 
 
 def _norm(vector: sympy.Matrix, letters: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression, to_text
 from derive.verdict import Verdict
+from derive.weights.entrywise import Failure
 
 LATE = "no certificate was written: it took too long; the result does not depend on it"
 
@@ -33,8 +34,7 @@ def certify_every_size(d: EntrywiseDerivation, record: JSON, seconds: float | No
     why = "there is nothing to certify"
     if d.verdict is not Verdict.UNDECIDED:
         try:
-            write = _Writer if d.verdict is Verdict.PROVED else _Refuted
-            return _accepted({**record, "certificate": write(d, record, clock).proof})
+            return _accepted({**record, "certificate": _Writer(d, record, clock).proof})
         except OutOfTime:
             why = LATE
         except (Rejected, NotACertificate) as fault:
@@ -84,16 +84,34 @@ class _Writer:
             "definitions": [],
         }
         self._define(given)
+        if d.failure is not None:
+            self.proof["fails"] = self._fails(d.failure)
 
     def _products(self) -> dict[str, JSON]:
-        """Return sums of products with the slope of S, of S and of what the law sums."""
-        assert self.d.dual is not None
-        S, slopes, law = self.model.sums[0][0], self.entries.slopes, self.d.dual.law
-        products = {f"{S}*{S}": self._combined(slopes[S] * slopes[S], "1")}
-        for n, summand in enumerate(self._other_summands(), 1):
-            self.sums[f"L{n}"] = summand
-            products[f"L{n}*{S}"] = self._combined(law * slopes[S], self._ratio(summand, law))
+        """Return sums of products of slopes: in K, as K changes, and with what the law sums."""
+        slopes, products = self.entries.slopes, dict[str, JSON]()
+        own = others = [name for name, _ in self.model.sums]
+        for _ in range(2 if self.d.dual is None else 1):
+            for a, b in product(own, others):
+                products[f"{a}*{b}"] = self._combined(slopes[a] * slopes[b], "1")
+            others = self._sums_in(products)
+        if self.d.dual is not None:
+            law = self.d.dual.law
+            for n, summand in enumerate(self._other_summands(), 1):
+                self.sums[f"L{n}"], by = summand, self._ratio(summand, law)
+                products[f"L{n}*{own[0]}"] = self._combined(law * slopes[own[0]], by)
         return products
+
+    def _fails(self, failure: Failure) -> JSON:
+        """Return what fails, with weights of each small size, and where sums are independent."""
+        if not failure.of:
+            raise Rejected("what fails is no equation of three outputs")
+        v, points = self.model.indexed, {}
+        for n in range(failure.size, 3 + len(self.sums)):
+            texts: JSON = {x: str(a) for x, a in failure.points[n].items()}
+            points[str(n)] = {v: [texts.pop(f"{v}{k}") for k in range(1, n + 1)], **texts}
+        of, apart = [k - 1 for k in failure.of], [*map(str, PRIMES[: len(self.sums)])]
+        return {"of": of, "apart": apart, "points": points}
 
     def _sums_in(self, products: JSON) -> list[str]:
         printed = {name for x, _ in self.d.kernel if (name := str(x)) in self.entries.sums}
@@ -164,31 +182,6 @@ class _Writer:
                 for call, n in used.items():
                     if not found.knows(call):
                         found.define({"of": call, "is": f"({root})**{lcm(*used.values()) // n}"})
-
-
-class _Refuted(_Writer):
-    """Writes what fails, with weights of each small size, and where sums are independent."""
-
-    def __init__(self, d: EntrywiseDerivation, record: JSON, clock: Clock) -> None:
-        super().__init__(d, record, clock)
-        if d.failure is None or not d.failure.of:
-            raise Rejected("what fails is no equation of three outputs")
-        v, points = self.model.indexed, {}
-        for n in range(d.size, 3 + len(self.sums)):
-            texts: JSON = {x: str(a) for x, a in d.failure.points[n].items()}
-            points[str(n)] = {v: [texts.pop(f"{v}{k}") for k in range(1, n + 1)], **texts}
-        of, apart = [k - 1 for k in d.failure.of], [*map(str, PRIMES[: len(self.sums)])]
-        self.proof["fails"] = {"of": of, "apart": apart, "points": points}
-
-    def _products(self) -> dict[str, JSON]:
-        """Return sums of products of slopes that come up as K changes along the fields."""
-        products, slopes = dict[str, JSON](), self.entries.slopes
-        own = [name for name, _ in self.model.sums]
-        for a, b in product(own, own):
-            products |= {f"{a}*{b}": self._combined(slopes[a] * slopes[b], "1")}
-        for a, b in product(own, self._sums_in(products)):
-            products |= {f"{a}*{b}": self._combined(slopes[a] * slopes[b], "1")}
-        return products
 
 
 def _readable(space: EverySize, call: str) -> bool:

@@ -242,9 +242,7 @@ class _Builder:
             return self.affine() if last else self.with_clock_of_laws()
         if form is None or not form.C.is_positive:
             raise NotOfThisKind("the own function is no positive power or exponential")
-        if last:
-            return self.on_a_sphere(form)
-        return self.power(form) if form.is_power else self.exponential(form)
+        return self.on_a_sphere(form) if last else self.of_power(form)
 
     def of(self, head: Expr, rows: Rows = (), **radial: Any) -> EntrywisePotential:
         """Return a potential with y, g and the law, in beta_i in place of f(v_i) G."""
@@ -328,17 +326,19 @@ class _Builder:
         return (beta if self.one_sign(form) else sympy.Abs(beta)) ** (2 / form.p)
 
     def squares(self) -> Expr:
-        """Return sum X^2 in S, where m = kappa X^2 + const and k = mu h."""
-        at, k, field = self.at, self.dual.k, self.dual.f.field
-        m, f = at.entries.sums[at.S.name], self.dual.f
-        ratio = f / field.derivative(f, 0)
-        p = 1 / field.derivative(ratio, 0)
-        X = p * ratio
-        kappa = field.derivative(m, 0) / (2 * X)
-        exact = field.derivative(k, 0) * X == (2 - p) * k
+        """Return sum X^2, beside an exponential sum v, in S, where m = kappa X^2 + const, k = mu h.
+
+        With r = 2 (f/f')' - 1 that is k'/k = r f'/f.
+        """
+        at, k, f, field = self.at, self.dual.k, self.dual.f, self.dual.f.field
+        m, ratio = at.entries.sums[at.S.name], f / field.derivative(f, 0)
+        grown = field.derivative(ratio, 0)
+        square = field.named(field.weights[0]) if grown.is_zero() else (ratio / grown) ** 2
+        kappa = field.derivative(m, 0) / field.derivative(square, 0)
+        exact = field.derivative(k, 0) * ratio == (2 * grown - 1) * k
         if not (exact and field.derivative(kappa, 0).is_zero()):
-            raise NotOfThisKind("what is summed is no square beside the own power")
-        return (at.S - at.own(m - kappa * X * X) * at.n) / at.own(kappa)
+            raise NotOfThisKind("what is summed is no square, or v, beside the own function")
+        return (at.S - at.own(m - kappa * square) * at.n) / at.own(kappa)
 
     def on_a_sphere(self, form: OwnForm) -> EntrywisePotential:
         """Return Q where sum_i beta_i^(2/p) = R^2 for all i <= n, and the last is no output."""
@@ -350,10 +350,13 @@ class _Builder:
         inside = radius - at.over(self.power_of_beta(form), at.n - 1)
         return self.of(inside ** (form.p / 2) / (form.p - 2))
 
-    def power(self, form: OwnForm) -> EntrywisePotential:
-        """Return q(s) for f = C X^p."""
+    def of_power(self, form: OwnForm) -> EntrywisePotential:
+        """Return q(s) for f = C X^p, and for f = C exp(u v)."""
         at, p, squares = self.at, form.p, self.squares()
         G = form.C * at.expr(self.dual.G)
+        if not form.is_power:
+            s, slope = at.n * sympy.log(G) + form.u * squares, -self.E * G / (form.C * form.u**2)
+            return self.radial(sympy.S.Zero, at.over(sympy.log(at.beta)), s, slope)
         if p == 2:
             slope = at.own(self.dual.k) * self.tau - sympy.log(G) / (4 * form.C)
             head = at.over(at.beta * (sympy.log(at.beta) - 1)) / (4 * form.C)
@@ -361,19 +364,6 @@ class _Builder:
         slope = self.E * squares ** (1 - p / 2) / (form.C * p * (2 - p))
         of_beta = at.over(self.power_of_beta(form)) ** (p / 2)
         return self.radial(sympy.S.Zero, of_beta, sympy.powsimp(G * squares ** (p / 2)), slope)
-
-    def exponential(self, form: OwnForm) -> EntrywisePotential:
-        """Return q(s) for f = C exp(u v)."""
-        at, field = self.at, self.dual.f.field
-        kappa, k = at.entries.slopes[at.S.name], self.dual.k
-        u = field.derivative(self.dual.f, 0) / self.dual.f
-        if not (field.derivative(kappa, 0).is_zero() and field.derivative(k, 0) == -u * k):
-            raise NotOfThisKind("what is summed is not linear beside an exponential")
-        constant = at.entries.sums[at.S.name] - kappa * field.named(field.weights[0])
-        G, x = at.expr(self.dual.G), (at.S - at.own(constant) * at.n) / at.own(kappa)
-        s = at.n * sympy.log(form.C * G) + form.u * x
-        slope = -self.E * G / form.u**2
-        return self.radial(sympy.S.Zero, at.over(sympy.log(at.beta)), s, slope)
 
     def radial(self, head: Expr, of_beta: Expr, s: Expr, slope: Expr) -> EntrywisePotential:
         """Return head + q(s); q'(s) in s where s is a power of the clock, or a root of it."""
