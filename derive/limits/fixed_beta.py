@@ -135,13 +135,20 @@ class ClosedGradient:
         )
 
     def separated(self, turn: sympy.Matrix) -> ClosedGradient | None:
-        """Return the same where each entry is of its own x alone, as it is written, or None."""
-        whole = self.turned(turn)
-        entries = tuple(map(sympy.expand, whole.entries))
-        others = ([y for y in whole.coordinates if y != own] for own in whole.coordinates)
-        if any(g.has(*o) for g, o in zip(entries, others, strict=True)):
-            return None
-        return replace(whole, entries=entries, single=(True,) * turn.rows)
+        """Return the same where each entry is of its own x alone, or None.
+
+        One that is written with others is free of these where its derivatives are 0; it is taken
+        at 1 of others, which the walls have to keep positive.
+        """
+        whole, entries = self.turned(turn), list[Expr]()
+        kept = (w.form.as_coeff_Mul() for w in whole.walls if w.oriented)
+        positive = {x for c, x in kept if c > 0}
+        for own, g in zip(whole.coordinates, map(sympy.expand, whole.entries), strict=True):
+            others = {y for y in whole.coordinates if y != own and g.has(y)}
+            if others - positive or any(sympy.cancel(g.diff(y)) != 0 for y in others):
+                return None
+            entries.append(g.xreplace(dict.fromkeys(others, sympy.S.One)))
+        return replace(whole, entries=tuple(entries), single=(True,) * turn.rows)
 
     def expand(self, point: Point) -> LeadingGradient:
         """Return the leading order as a start symbol tends to *point*; Undecided where unknown."""
