@@ -20,6 +20,7 @@ from derive import (
 )
 from derive.errors import DeriveError
 from derive.statement import Statement
+from numerics import max_margin
 from tests.witnesses import WITNESSES
 from tests.witnesses.margins import by_programs
 from tests.witnesses.processes import Unreached
@@ -188,6 +189,50 @@ def test_horizons_and_penalties_of_drawn_maps(seed):
     a, b = rng.randint(1, 5), rng.randint(1, 5)
     v = perturb(derive("p**2 - m**2"), "decay", penalty=f"{a}*p**2/2 + {b}*m**2/2")
     assert trials(v, ("drift", "perturbed limit"), seed) > 0
+    v = perturb(derive(f"{a}*w**2 + {b}*w"), "noise")  # a shift that is constant
+    assert trials(v, ("drift", "perturbed limit"), seed) > 0
+
+
+MIRRORS = ("{k}*{w}*log({w})", "-{k}*log({w})", "{k}*{w}**4/12", "{k}*{w}**2", "exp({k}*{w})")
+
+
+@pytest.mark.every(20)
+@drawn()
+def test_perturbed_mirrors_of_drawn_maps(seed):
+    """Laws, and dual coordinates where they are known, drift as is told under either process."""
+    rng, tried = random.Random(seed), 0
+    by, process = rng.choice(("noise", "step")), rng.choice(("mirror", "preconditioned"))
+    while not tried:
+        F = rng.choice(("p - m", "u*v", "p**2 - m**2", "3*u*v", "p - 2*m", "u**2*v"))
+        names = sorted({x for x in F if x.isalpha()})
+        psi = [rng.choice(MIRRORS).format(w=w, k=rng.randint(1, 3)) for w in names]
+        try:
+            d = derive(Parameterization.parse([F], mirror=" + ".join(psi)))
+            v = perturb(d, by, process=process)
+        except DeriveError:
+            continue
+        tried = trials(v, ("drift",), seed)
+
+
+def separating(X, k, start, level):
+    """Return beta = k asinh(c w) where log 1/L has grown by so much, K = k^2 c^2/(1 + c^2 w^2)."""
+
+    def field(_, beta):
+        g = X.T @ softmax(-X @ beta)
+        moved = g / np.cosh(beta / k) ** 2
+        return moved / (g @ moved)
+
+    run = solve_ivp(field, (0, level), start, "BDF", rtol=1e-8, atol=1e-8)
+    assert run.success
+    return run.y[:, -1]
+
+
+def test_where_the_margin_is_at_several_the_horizon_does_not_decide():
+    """All (1, b), 0 <= b <= 1, have the largest margin: the run tends to (1, 2/3) of them."""
+    X = np.array([[1.0, 0], [1, 1]])
+    assert max_margin(X.astype(int).tolist(), norm="linf").degenerate
+    beta = separating(X, 1, np.zeros(2), 40)
+    assert beta[1] / beta[0] == pytest.approx(2 / 3, abs=0.02)
 
 
 @pytest.mark.every(20)
@@ -199,15 +244,6 @@ def test_exponential_growth_has_the_largest_coordinate(seed):
     assert margins(derive(f"{k}*asinh({c}*w)")).norm == "linf"
     X, b = rng.normal(size=(4, 3)), rng.normal(size=3)
     X *= np.sign(X @ b)[:, None]
-
-    def field(_, beta):  # K = k^2 c^2/(1 + c^2 w^2)
-        g = X.T @ softmax(-X @ beta)
-        moved = g / np.cosh(beta / k) ** 2
-        return moved / (g @ moved)
-
-    start = k * np.arcsinh(c * 0.1 * rng.random(3))
-    run = solve_ivp(field, (0, 10), start, "BDF", rtol=1e-8, atol=1e-8)
-    beta = run.y[:, -1]
-    assert run.success
+    beta = separating(X, k, k * np.arcsinh(c * 0.1 * rng.random(3)), 10)
     gap = np.abs(beta).max() / np.min(X @ beta) / by_programs(X, "linf")
     assert 1 - 1e-6 < gap < 1 + 1.5 * k / np.abs(beta).max()
