@@ -158,7 +158,7 @@ def _single(piece: Piece, slope: Slope) -> Far:
         return Far(piece.betas, whole, "single", bounded=True)
     leading = _both(ends, b)
     if leading is not None and slope.curve is not None:
-        leading = replace(leading, nonzero=tuple(dict.fromkeys(_fastest(slope.curve, piece))))
+        leading = replace(leading, nonzero=tuple(_fastest(slope.curve, piece)))
     far = _joined(piece.betas, [(b, end) for end in ends], "single", leading)
     return far if slope.curve is None else replace(far, depths=depths_in(slope.curve.beta))
 

@@ -110,7 +110,7 @@ class Margins(Claims, Plotted, Printable):
         if self.far:
             told.append(claims.coercivity(self.coercive, self.far))
             told += [claims.growth(far) for far in self.far if far.leading is not None]
-            told.append(claims.direction(d, shape))
+            told.append(claims.direction(d, shape, self.far))
         told += claims.in_weights(d, w)
         if self.agreement is not None:
             told.append(claims.agreement(self.agreement))

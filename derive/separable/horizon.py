@@ -44,7 +44,6 @@ class Horizon:
         norm: what it is called: l1, l2, l3/2, group l1, |DFT|_1, ...
         weighted: whether it depends on the start.
         cone: phi where Q lives on half-lines in some coordinates, of these *sides*.
-        nonzero: functions of the start that are not 0, else Q grows in another way.
     """
 
     hypotheses: tuple[Hypothesis, ...]
@@ -53,7 +52,6 @@ class Horizon:
     weighted: bool = False
     cone: Expr | None = None
     sides: tuple[tuple[Symbol, int], ...] = ()
-    nonzero: tuple[Expr, ...] = ()
 
 
 def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) -> Horizon:
@@ -76,16 +74,15 @@ def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) 
     sides = tuple(
         (b, x.side) for f, x in zip(far, leading, strict=False) for b in f.betas if x.side
     )
-    nonzero = tuple(dict.fromkeys(f for x in leading for f in x.nonzero))
     proved = coercive.verdict is shape.verdict is Verdict.PROVED
     if sides and proved and all(f.shape == "single" for f in far):
-        return Horizon(hypotheses, cone=_function(leading), sides=sides, nonzero=nonzero)
+        return Horizon(hypotheses, cone=_function(leading), sides=sides)
     failing = Verdict.REFUTED in (everywhere.verdict, coercive.verdict)
     if failing or shape.verdict is not Verdict.PROVED:
         return Horizon(hypotheses)
     weighted = any(c.free_symbols for c in _constants(leading))
     name = _name(far, leading) if leading[0].growth else _name_of_greatest(leading)
-    return Horizon(hypotheses, _function(leading), name, weighted, nonzero=nonzero)
+    return Horizon(hypotheses, _function(leading), name, weighted)
 
 
 def _shape(far: Sequence[Far]) -> Finding:

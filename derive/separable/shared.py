@@ -9,7 +9,6 @@ there are weights of beta without.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -30,46 +29,28 @@ from derive.verdict import Verdict
 
 @dataclass(frozen=True, repr=False)
 class SharedMargins(Claims, Printable):
-    """What is known of the flow of a map whose outputs share weights.
+    """The margin problem in the weights of outputs that share them.
 
     Attributes:
-        derivation: of the least |w|_p^p, or of max_k |w_k|, in beta.
+        derivation: of the least sum_k |w_k|^p, or max_k |w_k|, in beta.
+        norm: l_p, where that is an increasing function of it.
+        claims: the cited theorem, the cost in beta, and the margin that it is.
     """
 
     parameterization: PushedMap
     derivation: FibreCost
+    norm: str | None
+    claims: tuple[Statement | Open, ...]
+
+    @property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed."""
+        return self.claims
 
     @property
     def verdict(self) -> Verdict:
         """PROVED where the margin problem is written in beta."""
         return self.derivation.verdict
-
-    @property
-    def norm(self) -> str | None:
-        """The norm of which R_p is an increasing function, where that is l_p itself."""
-        R, D = self.derivation.R, self.parameterization.plain.degree
-        power = Steering(read_power(self.parameterization.push)).norm
-        if R is None or D is None:
-            return None
-        sizes = [Symbol(b.name, positive=True) for b in self.derivation.betas]
-        R = R.xreplace(dict(zip(self.derivation.betas, sizes, strict=True)))
-        if power is None:
-            same = sympy.Max(*(b ** sympy.Rational(1, D) for b in sizes)) == R
-            return "linf" if same else None
-        p = sympy.Rational(Fraction(power))
-        ratio = sympy.cancel(R**D / sympy.Add(*(b**p for b in sizes)))
-        return f"l{power}" if ratio.is_number else None
-
-    @functools.cached_property
-    def statements(self) -> tuple[Statement | Open, ...]:
-        """What is claimed: the cited theorem, its cost in beta, and the margin that it is."""
-        margin = tuple[Statement, ...]()
-        if self.norm is not None:
-            words = "the minimizers of the problem are in `beta` the predictors of largest margin"
-            told = {"norm": self.norm, "R": self.derivation.R}
-            margin = (Statement(f"{words} in `{{norm}}`", told, kind="shared margin"),)
-        kkt = steepest_kkt(Steering(read_power(self.parameterization.push)).norm)
-        return (kkt, *self.derivation.statements, *margin)
 
 
 def shared_margins(model: PushedMap) -> SharedMargins:
@@ -88,5 +69,22 @@ def shared_margins(model: PushedMap) -> SharedMargins:
     if p.degree is None or not all(f.is_polynomial() for f in p.F):
         raise InputError("steepest: margins are known of homogeneous polynomials")
     power = Steering(read_power(model.push)).norm
-    cost = " + ".join(f"abs({w})**({power})" for w in p.weights) if power else LARGEST
-    return SharedMargins(model, fibre_cost(p, cost))
+    least = " + ".join(f"abs({w})**({power})" for w in p.weights) if power else LARGEST
+    cost = fibre_cost(p, least)
+    norm, told = _norm(cost, p.degree, power), [steepest_kkt(power), *cost.statements]
+    if norm is not None:
+        words = "the minimizers of the problem are in `beta` the predictors of largest margin in"
+        told += [Statement(f"{words} `{{norm}}`", {"norm": norm}, kind="shared margin")]
+    return SharedMargins(model, cost, norm, tuple(told))
+
+
+def _norm(cost: FibreCost, D: int, power: Fraction | None) -> str | None:
+    """Return l_p where the cost is c (sum_i |beta_i|^p)^(1/D), or max_i |beta_i|^(1/D)."""
+    if cost.R is None:
+        return None
+    sizes = {b: Symbol(b.name, positive=True) for b in cost.betas}
+    R, x = cost.R.xreplace(sizes), sizes.values()
+    if power is None:
+        return "linf" if sympy.Max(*(b ** sympy.Rational(1, D) for b in x)) == R else None
+    whole = sympy.Add(*(b ** sympy.Rational(power) for b in x))
+    return f"l{power}" if sympy.cancel(R**D / whole).is_number else None

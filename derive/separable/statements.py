@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from sympy import Expr
-
 from derive.claims import assumed, entries_of, graded, introduction
 from derive.derivation import Derivation
 from derive.limits.limit import growth_expression
@@ -87,7 +85,7 @@ def growth(far: Far) -> Statement:
     x = each("`{0}`", ((b,) for b in far.betas))
     point = tell("`({x})`", x=x) if len(far.betas) > 1 else x
     h = {"h": far.leading.h, "x": point, "far": far}
-    start = _not_zero(far.leading.nonzero)
+    start = _not_zero([far])
     if far.leading.growth is None:
         words = "`log Q(c x)/c -> {h}` at `x = {x}`"
         return Statement(words, h, kind="growth", conditions=start)
@@ -98,14 +96,15 @@ def growth(far: Far) -> Statement:
     return Statement(words, {**h, "N": N}, kind="growth", conditions=given)
 
 
-def _not_zero(factors: Sequence[Expr]) -> tuple[Sentence, ...]:
+def _not_zero(far: Sequence[Far]) -> tuple[Sentence, ...]:
+    factors = dict.fromkeys(f for x in far if x.leading is not None for f in x.leading.nonzero)
     return tuple(tell("`{f} != 0`", f=f) for f in factors)
 
 
-def direction(d: Derivation, shape: Horizon) -> Statement | Open:
+def direction(d: Derivation, shape: Horizon, far: Sequence[Far]) -> Statement | Open:
     """Return the theorem of the horizon, or what keeps it from being applied."""
     if shape.cone is not None:
-        return _on_half_lines(shape)
+        return _on_half_lines(shape, far)
     if shape.function is None:
         failing = [h for h in shape.hypotheses if h.finding.verdict is Verdict.REFUTED]
         left = failing or [h for h in shape.hypotheses if not h.of_data and not _holds(h)]
@@ -128,13 +127,13 @@ def direction(d: Derivation, shape: Horizon) -> Statement | Open:
         {"phi": shape.function},
         kind="direction",
         ground=Ground.CITED,
-        conditions=(*given, *_not_zero(shape.nonzero)),
+        conditions=(*given, *_not_zero(far)),
         by=SOURCE,
         below=below,
     )
 
 
-def _on_half_lines(shape: Horizon) -> Statement:
+def _on_half_lines(shape: Horizon, far: Sequence[Far]) -> Statement:
     """Return the limit where Q lives on half-lines: KKT conditions of a convex problem.
 
     Let beta/R -> c, R = |beta|, so that <x_i, beta> = R (<x_i, c> + o(1)). In grad Q = X^T s, s' is
@@ -151,6 +150,7 @@ def _on_half_lines(shape: Horizon) -> Statement:
         conditions=(
             "the loss decreases like `exp(-u)` and tends to 0",
             "`beta(t)/|beta(t)|` converges, to `c` with all `<x_i, c> > 0`",
+            *_not_zero(far),
         ),
         by="KKT conditions of a convex problem",
         below=(Equations((("beta_inf", least), ("phi", shape.cone))),),
