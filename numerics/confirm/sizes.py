@@ -190,8 +190,8 @@ SQUARE: Sizes = ((2, 2, 1), (3, 3, 2), (4, 4, 1))
 OBLONG: Sizes = ((2, 2, 1), (2, 3, 2), (4, 3, 1))
 ALIGNED: Sizes = ((2, 2, 2), (3, 2, 2), (2, 3, 2))
 """Rows, columns and inner widths at which Q is checked."""
-WEIGHT, TRIED, APART = 3, 2, 1e-4
-"""The factor of a measurement, 9 of its loss; problems of which one has to tell loss weights
+WEIGHT, TRIED, APART = 8, 3, 1e-4
+"""The factor of a measurement, 64 of its loss; problems of which one has to tell loss weights
 apart, by this part of the way from the start, which the flows have to 12 digits.
 """
 
@@ -405,7 +405,7 @@ class AtSize:
     ) -> list[Flow]:
         """Return the ends of two flows to what weights near the start give, by loss weights."""
         p = self.parameterization
-        moves = rng.integers(-4, 5, size=len(start)).tolist()
+        moves = rng.integers(-8, 9, size=len(start)).tolist()
         aim = outputs_at(p, [w + Fraction(k, 16) for w, k in zip(start, moves, strict=True)])
         y = [sum((x * b for x, b in zip(row, aim, strict=True)), Fraction(0)) for row in X]
         origin = dict(zip(p.weights, start, strict=True))
