@@ -157,3 +157,15 @@ def test_q_of_a_start_in_numbers_is_that_of_its_symbols(outputs, start, free):
     np.testing.assert_allclose(q.gradient(beta), symbolic.gradient(beta), rtol=1e-12)
     np.testing.assert_allclose(q(beta), symbolic(beta), rtol=1e-12)
     np.testing.assert_allclose(q.bregman(beta, beta / 2), symbolic.bregman(beta, beta / 2))
+
+
+@pytest.mark.parametrize("outer", ["tanh({})", "exp({})"])
+def test_blocks_share_a_start_symbol_in_exponentials_of_other_units(outer):
+    """exp(alpha/2) at the start of one block, exp(alpha) at that of the other."""
+    outputs = [outer.format(x) for x in ("a*b", "c*d")]
+    start = {"a": "-alpha", "b": "1/2", "c": "-1", "d": "alpha"}
+    whole = derive_once(outputs, start=start)
+    for block, (F, own) in enumerate(zip(outputs, ("ab", "cd"), strict=True)):
+        one = derive_once([F], start={w: start[w] for w in own})
+        p, q = whole.potential.pieces[block], one.potential.pieces[0]
+        assert (whole.verdict, p.assumptions) == (one.verdict, q.assumptions)

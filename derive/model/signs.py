@@ -262,11 +262,15 @@ class Premises:
         constants: Sequence[Constant] = (),
         taken: Iterable[RationalFunction] = (),
     ) -> None:
-        """Read them, and what is *taken* not to be 0; BranchOpen where no start satisfies them."""
-        told, self._constants = tuple(conditions), constants
+        """Read them, and what is *taken* not to be 0; BranchOpen where no start satisfies them.
+
+        That is a function of the start of one block, whose exponentials have units of their own.
+        """
+        told, self._constants, others = tuple(conditions), constants, tuple(taken)
+        field = others[0].field if others else notation.parameterization.start_field
 
         def build(units: dict[str, int]) -> list[RationalFunction | None]:
-            self._tower = Tower.over(notation.parameterization.start_field, units=units)
+            self._tower = Tower.over(field, units=units)
             return [self._element(c) for c in told]
 
         read = dict[Condition, RationalFunction | None]()
@@ -278,7 +282,7 @@ class Premises:
                 read[c] = f
         self._field = self._tower.field
         self._read = {c: f if f is None else self._field.embed(f) for c, f in read.items()}
-        self._taken = [*map(self._field.embed, taken)]
+        self._taken = [*map(self._field.embed, others)]
         self._signs = _Signs(self._given(), self._taken)
         self.irredundant = self._irredundant()
 
