@@ -110,14 +110,14 @@ NEURONS = (  # kinds of statements, words, and why
         "from `{a}_0 = alpha {a}_1`, `{v}_0 = alpha {v}_1` with `alpha -> 0`, limits with "
         "`<X_i, beta> = y_i` are within `O(alpha)` of that of least `|beta|_2`",
         "the `X_i` steer `{a}' = g {v}` and `{v}' = g^T {a}` with `g` in their span: with `P` the "
-        "projection on it `(1 - P) {v}` stays `alpha (1 - P) {v}_1`, and off the span `|beta| <= "
-        "alpha |{a}| |(1 - P) {v}_1|`",
-        "`{a}^T {a} - {v}^T {v} = alpha^2 D` is kept, and `|beta|^2 = |{a}|^4 - alpha^2 {a} D "
-        "{a}^T`: as `|{a}|^2 <= |beta| + alpha^2 |D|`, `beta` off the span is of order `alpha`",
+        "projection on it `(1 - P) {v}` stays `alpha (1 - P) {v}_1`, and off the span "
+        "`|{a} {v}^T| <= alpha |{a}| |(1 - P) {v}_1|`",
+        "`{a}^T {a} - {v}^T {v} = alpha^2 D` is kept, and `|{a} {v}^T|^2 = |{a}|^4 - alpha^2 {a} "
+        "D {a}^T`: as `|{a}|^2 <= |{a} {v}^T| + alpha^2 |D|`, off the span it is of order `alpha`",
     ),
     (
         "mirror flow",
-        "from `{a}_0^T {a}_0 = {v}_0^T {v}_0` the flow is that of one neuron `s u = beta`, "
+        "from `{a}_0^T {a}_0 = {v}_0^T {v}_0` the flow is that of one neuron `s u = {a} {v}^T`, "
         "`s = |{a}|`, from `|u_0| = s_0`, which has a `Q` with `g = s`",
         "there `{v} = u {a}/|{a}|`, and `{a}/|{a}|` does not move",
     ),
@@ -360,10 +360,10 @@ class MatrixDerivation(Decided, Certified):
     def _neurons(self) -> Iterator[Statement]:
         """Yield where sums of neurons lead, and what a ReLU changes."""
         p = self.parameterization
-        if "1" not in p.size or not p.is_product or abs(p.terms[0][2]) != 1:
+        if "1" not in p.size or not p.is_product:
             return
         a, v = p.names if p.size[0] == "1" else p.names[::-1]
-        for kind, *texts in NEURONS:
+        for kind, *texts in NEURONS if p.terms[0][2] > 0 else NEURONS[:-1]:
             words, *proof = (x.format(a=a, v=v) for x in texts)
             yield Statement(words, kind=kind, proof=tuple(map(note, proof)))
 

@@ -137,3 +137,28 @@ def test_tensors_of_any_rank_decouple_under_diagonal_measurements(n):
     assert np.allclose(again, b(end[: begin.size]), atol=1e-8)
     assert off_row(a, end[begin.size :]) < 1e-9
     assert derive_once(["u1*v1*w1 + u2*v2*w2"]).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(("text", "unit"), [("2*U*B*T(V)", 2), ("-U*B*T(V)", -1), ("U*B*T(V)", 1)])
+def test_a_multiple_of_a_product_has_its_verdict_and_q(text, unit):
+    """Q is that of the product at beta/c."""
+    shapes = {"U": "n x r", "B": "r x s", "V": "m x s"}
+    d, plain = (derive_once(parse(x, shapes)) for x in (text, "U*B*T(V)"))
+    assert d.verdict is plain.verdict is Verdict.PROVED
+    (b,), q = d.entry.beta, d.entry.potential.Q
+    own = plain.entry.potential.Q.subs(plain.entry.beta[0], b / unit)
+    (start,) = own.free_symbols - {b}
+    for x in (0.7, 1.9):
+        at = {b: unit * x, start: 0.8}
+        assert abs(q.subs(at) - own.subs(at)) < 1e-12
+    assert ("<= 0" in d.parameterization.among) == (unit < 0)
+
+
+@pytest.mark.parametrize("text", ["2*U*T(V)", "-U*T(V)", "U*T(V)/3"])
+def test_a_multiple_of_a_sum_of_neurons_tends_where_that_does(text):
+    d, plain = (
+        derive_once(parse(x, {"U": "1 x r", "V": "m x r"}, "general")) for x in (text, "U*T(V)")
+    )
+    said = [[s.words for s in x.statements if s.kind == "regime"] for x in (d, plain)]
+    assert said[0] == said[1] != []
+    assert d.verdict is plain.verdict

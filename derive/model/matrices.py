@@ -45,7 +45,9 @@ OURS = frozenset("GOHXKQMSFZ")
 """Names that the page has for bases, measurements and others."""
 SHAPE = re.compile(r"\s*([A-Za-z]\w*?|\d+)\s*x\s*([A-Za-z]\w*|\d+)\s*")
 FACTOR = re.compile(r"\s*(?:T\(\s*([A-Za-z]\w*)\s*\)|([A-Za-z]\w*))\s*")
-CHAIN = re.compile(rf"{FACTOR.pattern}(?:\*{FACTOR.pattern}){{2,}}")
+CHAIN = re.compile(
+    rf"\s*(-?)\s*(?:(\d+(?:/\d+)?)\s*\*)?{FACTOR.pattern}(?:\*{FACTOR.pattern}){{2,}}"
+)
 FORM = "write F as a sum of products such as W*T(W) or U*T(V), of matrices with as many columns"
 ROWS = (2, 3)
 """Rows of the matrices by which F is read."""
@@ -294,7 +296,7 @@ class MatrixMap:
 
 @dataclass(frozen=True)
 class AlignedMap(MatrixMap):
-    """beta = W_1 ... W_L of three matrices or more, some transposed, from aligned starts.
+    """beta = c W_1 ... W_L of three matrices or more, some transposed, from aligned starts.
 
     >>> shapes = {"U": "n x r", "B": "s x r", "V": "s x m"}
     >>> p = MatrixMap.parse(["U*T(B)*V"], shapes, "commuting")
@@ -310,9 +312,8 @@ class AlignedMap(MatrixMap):
 
     lengths = ("d",)
     parts = (("d", "D_kk"),)
-    kept = "`beta = O diag(b) H^T`: the `b_k` are its singular values, and `Q` is a sum over these"
+    kept = "`beta = O diag(b) H^T`: the `|b_k|` are its singular values, and `Q` is a sum over `k`"
     small = "`W_l(0) = alpha O_{l-1} O_l^T` with `alpha -> 0`"
-    among = "`beta` with all `b_k >= 0`"
 
     @classmethod
     def read(cls, text: str, shapes: Mapping[str, tuple[str, str]], kind: str) -> MatrixMap:
@@ -355,12 +356,25 @@ class AlignedMap(MatrixMap):
     @property
     def formula(self) -> str:
         """F in our notation."""
-        return " ".join(f"{x}^T" if turned else x for x, turned in self.factors)
+        words = (f"{x}^T" if turned else x for x, turned in self.factors)
+        return " ".join([*[str(self.coefficient)] * (self.coefficient != 1), *words])
 
     @property
     def of_one_entry(self) -> Tree:
         """b_k in d_k."""
-        return parse_expression(f"d**{len(self.factors)}")
+        head = f"({self.coefficient})*" * (self.coefficient != 1)
+        return parse_expression(f"{head}d**{len(self.factors)}")
+
+    @property
+    def coefficient(self) -> Fraction:
+        """The number c."""
+        read = CHAIN.fullmatch(self.text)
+        return Fraction(f"{read[1]}{read[2] or 1}") if read else Fraction(1)
+
+    @property
+    def among(self) -> str:
+        """Which beta there are."""
+        return f"`beta` with all `b_k {'>=' if self.coefficient > 0 else '<='} 0`"
 
     @property
     def rows(self) -> tuple[str, ...]:

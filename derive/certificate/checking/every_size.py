@@ -231,8 +231,8 @@ class EverySize(Space):
         return self.rates.get(c, rate) if c == d else self.number(0)
 
 
-def opened(record: JSON) -> tuple[EverySize, dict[str, Function], list[str]]:
-    """Return the names, F at three entries, and what is left open of K: it is as it is printed."""
+def opened(record: JSON) -> tuple[EverySize, dict[str, Function], list[str], list[str]]:
+    """Return the names, F at three entries, rates and sums in words, and what is open of K."""
     given, proof, kernel = record["parameterization"], record["certificate"], record["kernel"]
     space = EverySize(given, proof)
     space.accept(proof)
@@ -247,13 +247,15 @@ def opened(record: JSON) -> tuple[EverySize, dict[str, Function], list[str]]:
         entries = {"K_ii": space.along(dF, F["i"]), "K_ij": space.along(dF, F["j"])}
         for name, entry in (names | entries).items():
             require(space.read(kernel[name]).same(entry), f"{name} is another")
-    return space, F, [] if proof["kernel"] else ["the entries of K"]
+    rates = [f"{w} has the rate {x}" for w, x in given["rates"].items()]
+    words = [*rates, *(f"{name} = sum({m})" for name, m in space.sums.items())]
+    return space, F, words, [] if proof["kernel"] else ["the entries of K"]
 
 
 def shown(record: JSON) -> tuple[list[str], list[str]]:
     """Return what a record proves of every n, line by line, and what it says besides."""
     given, proof, warping = record["parameterization"], record["certificate"], record["warping"]
-    space, F, left = opened(record)
+    space, F, words, left = opened(record)
     i, j, n = (space.entries[e] for e in "ijn")
     g = space.read(warping["g"])
     dy, dg = space.slopes_of(space.read(warping["y_i"])), space.slopes_of(g)
@@ -272,13 +274,11 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     require(enough, "the laws do not leave as many dimensions as there are outputs")
     require(last or given["outputs"] == space.size_name, "the outputs are others")
     outputs = f"{space.size_name}-1" if last else space.size_name
-    rates = [f"{w} has the rate {x}" for w, x in given["rates"].items()]
     conditions = "; ".join([*record["conditions"], "g > 0 and no divisor 0 along the flow"])
     lines = [
         f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
         f"{i}, for i = 1, ..., {outputs}, of every {space.size_name} >= {LEAST}",
-        *rates,
-        *(f"{name} = sum({m})" for name, m in space.sums.items()),
+        *words,
         *(f"the flow keeps {law}" for law in record["laws"]),
         f"(grad Q)' = -c g X^T r along the flow, c > 0 constant, with the warp g = {warping['g']}",
         f"dQ/dbeta_i = y_i - y_i(w_0), with y_i = {warping['y_i']}",
@@ -304,7 +304,7 @@ def _is_law(space: EverySize, text: str, F_i: Function) -> None:
 def refuted(record: JSON) -> tuple[list[str], list[str]]:
     """Return what a record refutes for every n from its size on, and what it says besides."""
     given, proof, size = record["parameterization"], record["certificate"], record["size"]
-    (space, F, left), fails = opened(record), proof["fails"]
+    (space, F, words, left), fails = opened(record), proof["fails"]
     least = OUTPUTS + (given["outputs"] != space.size_name)
     require(type(size) is int and size >= least, f"there is no n < {least} with three outputs")
     X: list[Any] = [space.slopes_of(f) for f in F.values()]
@@ -325,13 +325,11 @@ def refuted(record: JSON) -> tuple[list[str], list[str]]:
     for n in sizes:
         at = space.at_point(dict(fails["points"][str(n)]), n)
         require(all(not_zero(f.at(at)) for f in parts), f"nothing is shown to fail at n = {n}")
-    rates = [f"{w} has the rate {x}" for w, x in given["rates"].items()]
     lines = [
         f"of beta_i = {given['output']} at {given['each']} = {space.entries['i']}, for i = 1, ..., "
         f"{given['outputs']} of every {space.size_name} >= {size}, no Q(beta) and no g > 0 have "
         "Hess Q = g rho around almost all weights",
-        *rates,
-        *(f"{name} = sum({m})" for name, m in space.sums.items()),
+        *words,
         "that is in the part of the domain where these numbers are, or weights of a smaller n: "
         f"{_numbers(proof)}",
     ]

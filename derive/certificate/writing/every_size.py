@@ -97,9 +97,9 @@ class _Writer:
             others = self._sums_in(products)
         if self.d.dual is not None:
             law = self.d.dual.law
-            for n, summand in enumerate(self._other_summands(), 1):
-                self.sums[f"L{n}"], by = summand, self._ratio(summand, law)
-                products[f"L{n}*{own[0]}"] = self._combined(law * slopes[own[0]], by)
+            for summand in self._other_summands():
+                self.sums["L1"], by = summand, self._ratio(summand, law)
+                products[f"L1*{own[0]}"] = self._combined(law * slopes[own[0]], by)
         return products
 
     def _fails(self, failure: Failure) -> JSON:
