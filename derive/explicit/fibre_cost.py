@@ -14,9 +14,10 @@ and the other what is more: Huber's function, for q = 2.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import sympy
 from sympy import Abs, Expr, Matrix, Symbol
@@ -38,6 +39,8 @@ from derive.verdict import Finding, Verdict, conclude
 TRACE, LOG_DET, LARGEST = "trace-K", "log-det-K", "max"
 Costs = Mapping[str, Expr]
 """C |w|^p, by the weight."""
+Sides: TypeAlias = tuple[Expr | None, Expr | None]
+"""Of beta < 0, and of beta > 0."""
 Rows = Sequence[Sequence[Fraction]]
 MEANS = "by the inequality of the means along the scalings of the weights that `F` does not see"
 SPLIT = "beta is split among monomials without common weights: an infimal convolution"
@@ -49,20 +52,22 @@ OUTPUTS = 4
 
 @dataclass(frozen=True)
 class BlockFibre:
-    """The least cost of one block of outputs: sides are those of beta < 0 and beta > 0.
+    """The least cost of one block of outputs.
 
     Attributes:
         sides: the factor C of C |beta|^power, None where no w has that sign.
         whole: the least cost where it is no such power, as of several outputs.
         attained: by some w; else it is an infimum.
+        kept: the sides where no weight is negative.
     """
 
     beta: tuple[Symbol, ...]
     finding: Finding
     power: Expr | None = None
-    sides: tuple[Expr | None, Expr | None] = (None, None)
+    sides: Sides = (None, None)
     whole: Expr | None = None
     attained: bool = True
+    kept: Sides = (None, None)
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -262,8 +267,8 @@ def _summed(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFi
     proved = Finding(Verdict.PROVED, MEANS if len(rows) == 1 else f"{MEANS}; {SPLIT}")
     (q, *others) = dict.fromkeys(q for q, _ in rows)
     if q != 0 and not others:
-        sides = _side(parts, rows, q, -1), _side(parts, rows, q, 1)
-        return BlockFibre(beta, proved, q, sides)
+        sides = _sides(parts, rows, q, _takes)
+        return BlockFibre(beta, proved, q, sides, kept=_sides(parts, rows, q, _leads))
     if (whole := _mixed(parts, rows, beta[0])) is None:
         return _open(beta, "the monomials have costs of several powers of beta")
     return BlockFibre(beta, proved, whole=whole)
@@ -294,17 +299,24 @@ def _cost(
     return sympy.expand(seen.det(method="berkowitz"))
 
 
-def _side(
-    parts: Sequence[Expr], rows: Sequence[tuple[Expr, Expr]], q: Expr, sign: int
-) -> Expr | None:
-    """Return the factor for beta of a sign, by the monomials that take it; None where none does."""
-    reach = [C for part, (_, C) in zip(parts, rows, strict=True) if _takes(part, sign)]
-    return _split(reach, q) if reach else None
+def _sides(
+    parts: Sequence[Expr],
+    rows: Sequence[tuple[Expr, Expr]],
+    q: Expr,
+    takes: Callable[[Expr, int], bool],
+) -> Sides:
+    """Return the factors for beta of each sign, by the monomials that take it; None where none."""
+    own = [[C for part, (_, C) in zip(parts, rows, strict=True) if takes(part, s)] for s in (-1, 1)]
+    low, high = (_split(factors, q) if factors else None for factors in own)
+    return low, high
+
+
+def _leads(part: Expr, sign: int) -> bool:
+    return bool((part.as_coeff_Mul()[0] > 0) == (sign > 0))
 
 
 def _takes(part: Expr, sign: int) -> bool:
-    c, sizes = exponents(part)
-    return any(odd for _, odd in sizes.values()) or (c > 0) == (sign > 0)
+    return any(odd for _, odd in exponents(part)[1].values()) or _leads(part, sign)
 
 
 def _split(factors: Sequence[Expr], q: Expr) -> Expr:
@@ -337,15 +349,6 @@ def _statement(f: FibreCost, block: BlockFibre) -> Statement | Open:
     about = name if len(f.blocks) > 1 else ""
     if block.finding.verdict is not Verdict.PROVED:
         return Open("not written: {why}", {"why": block.finding}, kind="fibre cost", about=about)
-    b, below = block.beta[0], list[object]()
-    if block.formula is not None:
-        below.append(Equations((("R", block.formula),)))
-    else:
-        for sign, C in zip(("<", ">"), block.sides, strict=True):
-            nowhere = note(f"no `w` has `F(w) = beta` for `{{b}} {sign} 0`", b=b)
-            value = None if C is None else C * Abs(b) ** block.power
-            below += [nowhere] if value is None else [note(f"for `{{b}} {sign} 0`", b=b)]
-            below += [] if value is None else [Equations((("R", value),))]
     least = "least" if block.attained else "infimum, which no `w` attains, of"
     words = f"of the weights above {{b}} the {least} {{cost}} is as below: {{why}}"
     betas = each("`{0}`", ((x,) for x in block.beta))
@@ -357,8 +360,25 @@ def _statement(f: FibreCost, block: BlockFibre) -> Statement | Open:
         about=about,
         conditions=block.given,
         by=block.finding,
-        below=tuple(below),
+        below=tuple(_formulas(block)),
     )
+
+
+def _formulas(block: BlockFibre) -> Iterator[object]:
+    """Yield R, or both of its sides; and what is more where no weight is negative."""
+    b = block.beta[0]
+    if block.formula is not None:
+        yield Equations((("R", block.formula),))
+    for sign, C, kept in zip(("<", ">"), block.sides, block.kept, strict=True):
+        where = f"for `{{b}} {sign} 0`"
+        if block.formula is None and C is None:
+            yield note(f"no `w` has `F(w) = beta` {where}", b=b)
+        elif block.formula is None:
+            yield note(where, b=b)
+            yield Equations((("R", C * Abs(b) ** block.power),))
+        if kept is not None and kept != C:
+            R = kept * Abs(b) ** block.power
+            yield note(f"{where}, where no weight is negative, it is `{{R}}`", b=b, R=R)
 
 
 def _written(f: FibreCost) -> Sentence:

@@ -19,7 +19,7 @@ from derive.explicit.regularize import representation_cost
 from derive.model.notation import Notation
 from tests.cli.commands import run
 from tests.explicit.witness import numeric_minimum
-from tests.witnesses import WITNESSES, Refuted
+from tests.witnesses import WITNESSES, Refuted, changed
 
 NUCLEAR = "2*sqrt(beta1**2 + beta2**2 + beta3**2 + beta4**2 + 2*Abs(beta1*beta4 - beta2*beta3))"
 
@@ -241,6 +241,23 @@ def test_costs_are_the_least_from_many_starts(outputs, cost):
     assert r.verdict is Verdict.PROVED
     assert sum(WITNESSES[s.kind](r, s, random.Random(1)) for s in r.statements) > 0
     assert sum(map(len, (r.to_latex(), r.to_html(), r.to_text()))) > 500
+
+
+@pytest.mark.parametrize(("low", "high"), [(9, 9), (8, 8)])
+def test_weights_that_keep_their_signs_may_cost_more(low, high):
+    """Parts of beta of the other sign are no help; of another factor it is refuted."""
+    r = explicit_counterpart(Parameterization.parse(["p**3 - m**3"]), cost="trace-K")
+    (block,), (told,) = r.blocks, r.says("fibre cost")
+    assert block.kept == (9, 9)
+    plain = explicit_counterpart(Parameterization.parse(["u*v"]), cost="trace-K")
+    assert plain.blocks[0].kept == (None, 2)
+    assert "no weight is negative" not in plain.to_text()
+    said = changed(told, block=replace(block, kept=(low, high)))
+    if low == 9:
+        assert WITNESSES["fibre cost"](r, said, random.Random(2)) == 2
+        return
+    with pytest.raises(Refuted):
+        WITNESSES["fibre cost"](r, said, random.Random(2))
 
 
 @pytest.mark.every(2)

@@ -58,14 +58,17 @@ class Fibre:
         run.x = run.x[:n]
         return run
 
-    def least(self, beta, rng):
+    def least(self, beta, rng, low=None):
+        """Return the least cost at beta; of weights that are no less than *low*."""
+        bounds = None if low is None else [(low, None)] * (self.size * self.copies)
         held = {"type": "eq", "fun": lambda v: self.F(v) - beta}
         found = []
         for _ in range(16):
             start = np.array([rng.gauss(0, 1.5) for _ in range(self.size * self.copies)])
             with np.errstate(all="ignore"):
                 run = self._largest(start, held) if self.cost == "max" else minimize(
-                    self.h, start, constraints=[held], method="SLSQP", options=FINE)  # fmt: skip
+                    self.h, start, constraints=[held], bounds=bounds,
+                    method="SLSQP", options=FINE)  # fmt: skip
             if run.success and np.abs(held["fun"](run.x)).max() < 1e-8:
                 found.append(float(run.fun))
         return min(found, default=None)
@@ -104,6 +107,9 @@ def least(f, statement, rng):
             R = sympy.log(R) if R != 0 else -sympy.oo
         tried += 1
         compared(found, at(R, block.beta, beta), beta, block.attained)
+        if (C := block.kept[beta[0] > 0]) is not None:
+            R = C * sympy.Abs(block.beta[0]) ** block.power
+            compared(fibre.least(np.array(beta), rng, 0), at(R, block.beta, beta), beta)
     return tried
 
 
