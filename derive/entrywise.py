@@ -254,7 +254,7 @@ def _by_refutation(entries: Entries) -> EntrywiseDerivation | None:
         return None
     almost = "for almost all values of its constants, " if model.parameters else ""
     reason = (
-        f"the only candidate for H_a = <grad F_a, grad log g> fails: {almost}no warp exists from "
+        f"the only candidate for `H_a = <grad F_a, grad log g>` fails: {almost}no warp exists from "
         f"almost every start, for every `{model.size} >= {failure.size}`"
     )
     finding = Finding(Verdict.REFUTED, reason, (failure.identity,))

@@ -116,7 +116,7 @@ def _evidence(d: EntrywiseDerivation) -> Iterator[object]:
         yield note(words, v=Text(d.parameterization.indexed), E=Symbol("E"))
         yield Equations(d.argument)
     yield from (
-        x for e in d.finding.evidence if e.holds for x in (Finding(d.verdict, e.statement), e)
+        x for e in d.finding.evidence if e.holds for x in (Finding(d.verdict, f"`{e.claim}`"), e)
     )
 
 
