@@ -125,8 +125,9 @@ class EntrywiseDerivation(Decided, Certified):
     @cached_property
     def conserved(self) -> Conserved:
         """What the flow keeps, all of it where dual coordinates were found."""
-        law = None if self.potential is None else self.potential.law
-        laws = () if law is None else (self.notation.shown(law),)
+        laws = (
+            () if self.potential is None else tuple(map(self.notation.shown, self.potential.laws))
+        )
         return Conserved(laws, (None,) * len(laws), len(laws), self.finding)
 
     @cached_property

@@ -71,7 +71,7 @@ def _laws(d: EntrywiseDerivation) -> tuple[str, tuple[object, ...]]:
         return "", ()
     if not d.conserved.laws:
         return "Conserved quantities: none, the flow reaches every direction", ()
-    rows = Equations(tuple(("c_1", law) for law in d.conserved.laws))
+    rows = Equations(tuple((f"c_{k}", law) for k, law in enumerate(d.conserved.laws, 1)))
     words = "the flow keeps the functions below"
     by = d.finding
     return "Conserved quantities (all of them)", (
@@ -98,6 +98,10 @@ def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
     if found.follows:
         follows = each("`{0}`", ((at.shown(x),) for x in found.follows))
         yield note("where {these} are those of the flow", these=follows)
+    if found.last is not None:
+        yield note(
+            "where `dQ/d{b} = 0` gives `{b}`, as its dual coordinate is kept", b=at.shown(at.last)
+        )
     words = "`{y0}` is `y_i` at the start; up to a positive factor and a constant"
     yield note(words, y0=at.shown(at.y0))
     asked = (*d.conditions, tell("`g > 0` along the flow"))

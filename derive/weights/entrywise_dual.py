@@ -18,6 +18,7 @@ where m' is a multiple of that: c' = r (l' f'/f) D L with D = G + G_S sum_k m' f
 - D = 0: c is conserved. With one z and c = S that is a clock, dtau = -(r G_S/(eta G_z)) dz; with no
   z the outputs depend on one another, and for i < n the last entry is, dtau = -dv_n/m'(v_n).
 
+Of outputs i < n that are independent of the last, steered by lambda_n = 0, y_n is one more law.
 The constant a changes none of this, and beta_i = a - f(v_i) G has the dual coordinates -y_i. Each
 is accepted by the identities themselves. (Derived here; the second for f = v^k is weight
 normalization.)
@@ -249,10 +250,10 @@ def find_entrywise_dual(factors: Factors) -> EntrywiseDual:
     match len(model.scalars), factors.D.is_zero():
         case 0, True:
             clock, rate = "last entry", -1 / entries.at(factors.summand, "n")
-        case 1, True if factors.is_of_sum and not model.left_out:
+        case 1, True if factors.is_of_sum:
             clock = "single weight"
             rate = -r * by_sum / (etas[0] * entries.partial(G, model.scalars[0]))
-        case (0, False) | (1, False) if not model.left_out:
+        case (0, False) | (1, False):
             clock, rate = "sum", -by_sum / (factors.speed * factors.D)
         case _:
             raise NotOfThisKind("no scalar was found that moves by itself, as a clock")

@@ -90,7 +90,7 @@ class EntriesAt:
     @property
     def outputs(self) -> int:
         """How many outputs there are."""
-        return self.n - self.dual.leaves_out
+        return self.n - max(self.dual.leaves_out, self.dual.entries.model.left_out)
 
     @property
     def constants(self) -> dict[str, Fraction]:
@@ -135,10 +135,12 @@ class EntriesAt:
             if first and last:
                 errors = _difference(_difference(last, first), moved)
                 found["Q"] = digits_of(mpmath.norm(errors), mpmath.norm(moved))
-            if (law := self.potential.law) is not None:
-                c = at.number(law, before)
-                size = c if c else at.number(law.replace(sympy.Integral, lambda f, _: f), after)
-                found["law"] = digits_of(at.number(law, after) - c, size)
+            for law in self.potential.laws:
+                (c,), (end_) = at.along(law, before, 1), at.along(law, after, 1)[0]
+                bare = law.replace(sympy.Integral, lambda f, _: f)
+                size = c if c else at.along(bare, after, 1)[0]
+                digits = digits_of(end_ - c, size)
+                found["law"] = digits if found["law"] is None else min(digits, found["law"])
         words = {"y": "y in the row space of X", "Q": "grad Q as y", "law": "the law"}
         return {f"n = {self.n}: {words[x]}": digits for x, digits in found.items()}
 

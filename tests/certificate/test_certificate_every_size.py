@@ -30,6 +30,8 @@ MODELS = [
     ("exp(v)*exp(sum(v))", "v"),
     ("exp(v)/(1 + sum(v)**2)", "v"),
     ("gam*sqrt(v)/sqrt(norm(v))", "v"),
+    ("exp(v)/(1 + sum(exp(v)))", "v:n-1"),
+    ("gam*v/norm(v)", "v:n-1"),
 ]
 
 
@@ -82,6 +84,18 @@ def test_forgeries_are_refused(what, path, value, words):
     assert part.get(path[-1]) != value
     part[path[-1]] = value
     assert_rejected(record, words)
+
+
+def test_y_n_is_a_law_where_it_is_no_output_and_no_other_entry_is_in_one():
+    record = record_of("v/(1 + norm(v))", "v:n-1")
+    (law,) = record["laws"]
+    assert_rejected({**record, "laws": [law.replace("v_n", "v_i")]}, "conserved|of an output")
+    assert_rejected({**record, "laws": [law.replace("v_n", "v_j")]}, "of an output")
+    record["parameterization"]["outputs"] = "n"
+    assert_rejected(record, "of an output")
+    two = record_of("gam*v/norm(v)", "v:n-1")
+    two["laws"] = [f"2*{two['laws'][1]}", two["laws"][1]]
+    assert_rejected(two, "independent")
 
 
 def test_an_integral_without_ends_has_the_slope_of_its_integrand():

@@ -41,6 +41,7 @@ PROVED = [
     ("v**k/norm(v)**k", "v:n-1", "(1 - sum(beta_i**(2/k), i < n))**(k/2)/(k - 2)"),
     ("1 - exp(v)/sum(exp(v))", "v", "-n*exp(-c/n)*prod(1 - beta_i)**(1/n)"),
     ("3 - v/norm(v)", "v:n-1", "-sqrt(1 - sum((3 - beta_i)**2, i < n))"),
+    ("exp(v)/(1 + sum(exp(v)))", "v:n-1", "-G*(n - n*log(G) + sum(log(beta_i)))"),
 ]
 
 
@@ -92,6 +93,9 @@ FLOWS = [
     ("gam**2*v/norm(v)**3", "v", {}),
     ("v*norm(v)**(3/2)", "v", {}),
     ("gam*exp(v)*exp(-sum(v)/9)", "v", {}),
+    ("exp(v)/(1 + sum(exp(v)))", "v:n-1", {}),
+    ("v*sum(v**2)", "v:n-1", {}),
+    ("gam*v/norm(v)", "v:n-1", {}),
 ]
 
 
@@ -223,6 +227,26 @@ def test_coordinates_never_say_otherwise(text):
         found = derive(Parameterization(model.of_size(n)), timeout=40)
         assert found.warping.verdict in (d.verdict, Verdict.UNDECIDED)
         assert n > 3 or found.warping.verdict is d.verdict
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("text", "laws"),
+    [
+        ("exp(v)/(1 + sum(exp(v)))", 1),
+        ("v*sum(v**2)", 1),
+        ("gam*v/norm(v)", 2),
+        ("v**2/(1 + sum(v**4))", 0),
+    ],
+)
+def test_where_the_last_is_no_output_coordinates_say_the_same(text, laws):
+    """Of outputs that are independent y_n is kept, and beta_n where dQ/dbeta_n = 0."""
+    model = EntrywiseMap.parse([text], ["v:n-1"])
+    d, found = derive_once(model), derive(Parameterization(model.of_size(4)), timeout=50)
+    assert d.verdict is found.warping.verdict
+    assert len(d.conserved.laws) == laws == len(found.conserved.laws)
+    if laws:
+        assert "dQ/dbeta_n = 0" in d.to_text()
 
 
 F = ("v", "v**2", "v**3", "v**4", "exp(v)", "exp(2*v)", "exp(v**2)", "sinh(v)", "(v + v**3)", "1/v")

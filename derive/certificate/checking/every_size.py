@@ -70,6 +70,7 @@ class EverySize(Space):
         for name, of in ((self.indexed, "the indexed weight"), (self.bound, "the index of sums")):
             require(name not in self.names, f"{of} has the name of another")
         self.start = [rational(proof["at"][name]) for name in self.given]
+        self.has_last = given["outputs"] == self.size_name
         self.signed = {*given["positive"], *given["parameters"]}
         rates: Texts = given["rates"]
         require({*rates} <= {self.indexed, *self.scalars}, "a rate is of a weight")
@@ -238,8 +239,8 @@ def opened(record: JSON) -> tuple[EverySize, dict[str, Function], list[str], lis
     space.accept(proof)
     used = {given["each"], *space.scalars, *given["parameters"]}
     require(names_in([given["output"]]) <= used, "F has other names than it should")
-    outputs = space.size_name, f"{space.size_name}-1"
-    require(given["outputs"] in outputs, "the outputs are others")
+    fewer = given["outputs"] == f"{space.size_name}-1"
+    require(fewer or space.has_last, "the outputs are others")
     F = {e: space.at_entry(given["output"], x) for e, x in space.entries.items()}
     if proof["kernel"]:
         names = {x: space.names[x] for x in kernel if not x.startswith("K_")}
@@ -267,13 +268,13 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     require(space.along(dy, F["i"]).same(g), "<grad y_i, grad F_i> is not g")
     require(space.along(dy, F["j"]).is_zero(), "<grad y_i, grad F_j> is not 0")
     last = n in dy or n in dg
-    for law in record["laws"]:
-        _is_law(space, law, F["i"])
-    require(len(record["laws"]) <= 1, "the laws are not shown to be independent")
-    enough = len(space.scalars) + last == len(record["laws"])
+    own = [_is_law(space, law, F["i"]) for law in record["laws"]]
+    apart = max(own.count(True), own.count(False)) <= 1
+    require(apart, "the laws are not shown to be independent")
+    fewer = last or not space.has_last
+    enough = len(space.scalars) + fewer == len(record["laws"])
     require(enough, "the laws do not leave as many dimensions as there are outputs")
-    require(last or given["outputs"] == space.size_name, "the outputs are others")
-    outputs = f"{space.size_name}-1" if last else space.size_name
+    outputs = f"{space.size_name}-1" if fewer else space.size_name
     conditions = "; ".join([*record["conditions"], "g > 0 and no divisor 0 along the flow"])
     lines = [
         f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
@@ -292,20 +293,22 @@ def _numbers(proof: JSON) -> str:
     return ", ".join(f"{x} = {a}" for x, a in proof["at"].items())
 
 
-def _is_law(space: EverySize, text: str, F_i: Function) -> None:
-    """Require that the flow keeps a function, which is no constant."""
+def _is_law(space: EverySize, text: str, F_i: Function) -> bool:
+    """Require that the flow keeps a function, which is no constant; tell whether v_n is in it."""
     dc, i = space.slopes_of(space.read(text)), space.entries["i"]
     require(space.along(dc, F_i).is_zero(), f"{text:.60} is not conserved")
-    parts = ((c, x) for c, x in dc.items() if c not in space.entries.values())
-    moves = (x * space.slope(c, i) if c in space.sums else x for c, x in parts)
+    outputs = {x for e, x in space.entries.items() if e != "n" or space.has_last}
+    require(not dc.keys() & outputs, f"{text:.60} has an entry of an output in it")
+    moves = (x * space.slope(c, i) if c in space.sums else x for c, x in dc.items())
     require(any(not_zero(x.at(space.start)) for x in moves), f"{text:.60} is a constant")
+    return space.entries["n"] in dc
 
 
 def refuted(record: JSON) -> tuple[list[str], list[str]]:
     """Return what a record refutes for every n from its size on, and what it says besides."""
     given, proof, size = record["parameterization"], record["certificate"], record["size"]
     (space, F, words, left), fails = opened(record), proof["fails"]
-    least = OUTPUTS + (given["outputs"] != space.size_name)
+    least = OUTPUTS + (not space.has_last)
     require(type(size) is int and size >= least, f"there is no n < {least} with three outputs")
     X: list[Any] = [space.slopes_of(f) for f in F.values()]
     flow = Flow(space, [*F.values()], X, None, "no warp")

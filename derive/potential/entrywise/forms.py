@@ -62,6 +62,7 @@ class EntrywisePotential:
         slope: q'(s), in s and constants, or in the scalar that the last of the rows gives.
         rows: what names in Q are, in order.
         follows: what is in Q as it is above beta along the flow.
+        last: y_n, where it is conserved as beta_n is no output; then dQ/dbeta_n = 0 at beta_n.
     """
 
     notation: EntrywiseNotation
@@ -73,6 +74,12 @@ class EntrywisePotential:
     s: Expr | None = None
     slope: Expr | None = None
     follows: tuple[Expr, ...] = ()
+    last: Expr | None = None
+
+    @property
+    def laws(self) -> tuple[Expr, ...]:
+        """What is conserved."""
+        return tuple(x for x in (self.law, self.last) if x is not None)
 
     @cached_property
     def value(self) -> Expr:
@@ -119,7 +126,8 @@ class EntrywisePotential:
     def written(self) -> Rows:
         """What Q is, and what is in it."""
         at, Q = self.notation, Symbol(unused("Q", self.notation.taken))
-        linear = at.over(at.y0 * at.beta, at.n - at.entries.model.left_out)
+        most = at.n - (at.entries.model.left_out if self.last is None else 0)
+        linear = at.over(at.y0 * at.beta, most)
         rows: Rows = ((Q, self.value - linear),)
         if self.s is not None:
             rows += ((at.s, self.s),)
@@ -251,6 +259,8 @@ class _Builder:
         given = ((x, e.xreplace(image)) for x, e in rows)
         rows = tuple((x, a + sign * e if x == at.last else e) for x, e in given)
         radial = {x: e.xreplace(image) if x == "s" else e for x, e in radial.items()}
+        if self.dual.entries.model.left_out and not self.dual.leaves_out:
+            radial["last"] = self.y.subs(at.entry("i"), at.entry("n"))
         return EntrywisePotential(
             at, self.y, self.g, self.law, head.xreplace(image), rows, **radial
         )
