@@ -59,6 +59,7 @@ class BlockFibre:
         whole: the least cost where it is no such power, as of several outputs.
         attained: by some w; else it is an infimum.
         kept: the sides where no weight is negative.
+        signs: whether beta of all signs have weights.
     """
 
     beta: tuple[Symbol, ...]
@@ -68,12 +69,13 @@ class BlockFibre:
     whole: Expr | None = None
     attained: bool = True
     kept: Sides = (None, None)
+    signs: bool = True
 
     @property
     def given(self) -> tuple[str, ...]:
         """Of which beta that is said, where it is not of every beta."""
         orbit = len(self.beta) > 1 and self.finding.reason in (MEANS, DUAL)
-        return ("no output is 0",) if orbit else ()
+        return ("no output is 0",) * orbit + ("`F(w) = beta` for some `w`",) * (not self.signs)
 
     @property
     def formula(self) -> Expr | None:
@@ -225,7 +227,8 @@ def _shared(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFi
     R, attained = orbit.least(h)
     if R is None:
         return _open(beta, UNSEEN)
-    return BlockFibre(beta, Finding(Verdict.PROVED, MEANS), whole=R, attained=attained)
+    proved, signs = Finding(Verdict.PROVED, MEANS), orbit.takes_all_signs
+    return BlockFibre(beta, proved, whole=R, attained=attained, signs=signs)
 
 
 def _greatest(p: Parameterization, beta: tuple[Symbol, ...]) -> BlockFibre:
@@ -233,7 +236,8 @@ def _greatest(p: Parameterization, beta: tuple[Symbol, ...]) -> BlockFibre:
     orbit = _orbit(p, beta)
     if isinstance(orbit, str):
         return _open(beta, orbit)
-    return BlockFibre(beta, Finding(Verdict.PROVED, DUAL), whole=orbit.largest())
+    proved, signs = Finding(Verdict.PROVED, DUAL), orbit.takes_all_signs
+    return BlockFibre(beta, proved, whole=orbit.largest(), signs=signs)
 
 
 def _orbit(p: Parameterization, beta: tuple[Symbol, ...]) -> Orbit | str:
@@ -242,7 +246,7 @@ def _orbit(p: Parameterization, beta: tuple[Symbol, ...]) -> Orbit | str:
     if [len(part) for part in parts] != [1] * p.d or p.d > OUTPUTS:
         return f"of outputs that share weights a rule is known for {OUTPUTS} monomials"
     orbit = Orbit(tuple(row for (row,) in parts), beta)
-    return orbit if orbit.takes_all_signs else "of some signs of beta there are no weights"
+    return orbit if orbit.E.rank() == p.d else "the outputs depend on one another"
 
 
 def _factored(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre | None:

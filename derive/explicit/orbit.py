@@ -47,7 +47,7 @@ class Orbit:
 
     @functools.cached_property
     def takes_all_signs(self) -> bool:
-        """Whether the outputs have all signs: their logarithms are independent, and modulo 2."""
+        """Whether the outputs have all signs: their exponents are independent modulo 2."""
         E = [[int(x) for x in row] for row in self.E.tolist()]
         return int(nmod_mat(E, 2).rank()) == len(self.rows)
 

@@ -80,7 +80,7 @@ def shared_margins(model: PushedMap) -> SharedMargins:
 
 def _norm(cost: FibreCost, D: int, power: Fraction | None) -> str | None:
     """Return l_p where the cost is c (sum_i |beta_i|^p)^(1/D), or max_i |beta_i|^(1/D)."""
-    if cost.R is None:
+    if cost.R is None or not all(block.signs for block in cost.blocks):
         return None
     sizes = {b: Symbol(b.name, positive=True) for b in cost.betas}
     R, x = cost.R.xreplace(sizes), sizes.values()

@@ -243,6 +243,17 @@ def test_costs_are_the_least_from_many_starts(outputs, cost):
     assert sum(map(len, (r.to_latex(), r.to_html(), r.to_text()))) > 500
 
 
+@pytest.mark.parametrize("cost", ["a**2 + b**2 + c**2", "max"])
+def test_of_outputs_that_do_not_take_all_signs_it_is_where_there_are_weights(cost):
+    """beta1 beta2 beta3 = (a b c)^2: R is that of beta with a product above 0."""
+    r = explicit_counterpart(Parameterization.parse(["a*b", "a*c", "b*c"]), cost=cost)
+    (told,) = r.says("fibre cost")
+    assert "`F(w) = beta` for some `w`" in told.conditions
+    assert sum(WITNESSES["fibre cost"](r, told, random.Random(k)) for k in range(4)) > 0
+    free = explicit_counterpart(Parameterization.parse(["a*b", "a*c"]), cost="max")
+    assert free.says("fibre cost")[0].conditions == ("no output is 0",)
+
+
 @pytest.mark.parametrize(("low", "high"), [(9, 9), (8, 8)])
 def test_weights_that_keep_their_signs_may_cost_more(low, high):
     """Parts of beta of the other sign are no help; of another factor it is refuted."""

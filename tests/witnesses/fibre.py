@@ -102,6 +102,8 @@ def least(f, statement, rng):
             if found is not None:
                 raise Refuted(f"F takes {beta}")
             continue
+        if found is None and not block.signs:
+            continue
         R = C * sympy.Abs(block.beta[0]) ** block.power if C is not None else block.formula
         if f.cost == "log-det-K":
             R = sympy.log(R) if R != 0 else -sympy.oo
