@@ -27,8 +27,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.model.names import unused
-from derive.potential.entrywise.integrals import antiderivative, same
-from derive.potential.entrywise.notation import EntrywiseNotation
+from derive.potential.entrywise.notation import EntrywiseNotation, antiderivative, same
 from derive.potential.piece import moving
 from derive.weights.entrywise_dual import EntrywiseDual, NotOfThisKind
 
