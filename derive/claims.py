@@ -172,8 +172,8 @@ ACTIVATED = {
 }
 """Of a ReLU: when, and what. Where <u, x_j> = 0, <u, x_j>' = r phi sum_i r_i sigma' <x_i, x_j>.
 
-Of y_1 = 0 < y_2 and <x_1, x_2> < 0 < <u_0, x_1>: row 1 first leaves <beta, x_1> = 0, then row 2 less
-than that, with a multiplier of row 1; a large row 2 alone may do the same without.
+Of y_1 = 0 < y_2 and <x_1, x_2> < 0 < <u_0, x_1>: row 1 first leaves <beta, x_1> = 0, then row 2
+less than that, with a multiplier of row 1; a large row 2 alone may do the same without.
 """
 EVERY_CONVEX = "every convex subset of the domain that contains it"
 EVERY_TIME = (
