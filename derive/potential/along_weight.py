@@ -10,18 +10,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError, InputError
-from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.generators import Generator
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
 from derive.exact.liouville import not_elementary
-from derive.exact.named_integrals import NAMED, Exponential, meanings
+from derive.exact.named_integrals import NAMED, meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy, to_sympy
@@ -37,13 +36,17 @@ from derive.model.notation import (
 )
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
-from derive.potential.antiderivative import antiderivative, gathered, open_discriminant
+from derive.potential.antiderivative import (
+    CallIntegral,
+    antiderivative,
+    gathered,
+    open_discriminant,
+)
 from derive.potential.piece import Case, Curve, Integrand, Piece, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
 from derive.weights.conserved import along
-from derive.weights.coordinate import Coordinate
 from derive.weights.metric import Metric
 from derive.weights.solved_leaf import SolvedLeaf, names_in, solved_leaves
 
@@ -82,115 +85,6 @@ def _openness(piece: Piece) -> tuple[bool, bool, int, int]:
     written = [piece.value, *(e for _, e in piece.abbreviations)]
     length = sum(int(e.count_ops()) for e in written)
     return piece.kind == "quadrature", piece.curve is None, len(piece.assumptions), length
-
-
-@dataclass(frozen=True)
-class Substituted(Coordinate):
-    """A function x of t in the place of t, for functions of t that are rational in it.
-
-    Attributes:
-        known: x, and then the constants, on the leaf.
-    """
-
-    leaf: SolvedLeaf
-    known: tuple[RationalFunction, ...]
-
-    def start(self, element: RationalFunction) -> RationalFunction:
-        """Return the value of a function of x at the start."""
-        field, names = self.leaf.field, element.field.names[len(self.known) :]
-        # The start of weights of other blocks is in no function of these.
-        start = (field.named(n) if n in field.positions else field.zero for n in names)
-        return self.leaf.start(element.compose((*self.known, *start), field))
-
-
-class _Call:
-    """Integrals of what is rational in t and E = exp(A(t)), or in u = log E and E = A(X).
-
-    There A is linear in X, which is t or exp(q t).
-    """
-
-    def __init__(self, leaf: SolvedLeaf, moving: Sequence[Generator[RationalFunction]]) -> None:
-        self.leaf, call, notation = leaf, moving[-1], leaf.notation
-        self.argument = leaf.field.embed(call.argument)
-        self.is_log = call.kind == "log"
-        self.inner = leaf.field.gens[0] if len(moving) == 1 else leaf.field.named(moving[0].name)
-        self.E = notation.fresh("E", positive=True)
-        self.u = notation.fresh("L") if self.is_log else leaf.variable
-        own = leaf.field.named(call.name)
-        u, E = (own, self.argument) if self.is_log else (self.inner, own)
-        self.places = {self.u: u, self.E: E}
-        # What else is in it, as exp(delta), does not move.
-        others = [g.name for g in leaf.field.generators if g.kind != "parameter"]
-        others = [name for name in others if name not in {g.name for g in moving}]
-        self.fixed = {notation.fresh(f"k{k}", positive=True): n for k, n in enumerate(others)}
-        self.constants = (*leaf.constants, *self.fixed)
-
-    def integral(self, integrand: RationalFunction) -> Expr | None:
-        """Return its integral over t, or None."""
-        if (g := self._in_symbols(integrand)) is None:
-            return None
-        exponent = self.u if self.is_log else self.leaf.expr(self.argument)
-        found = Exponential(self.u, self.E, exponent, self._rational, self._sign).integral(g)
-        if found is None or (found.has(sympy.pi) and "pi" in self.leaf.notation.taken):
-            return None
-        found, E = fewest([found, sympy.expand_mul(found)]), self.leaf.expr(self.argument)
-        calls = {self.u: sympy.log(E), self.E: E} if self.is_log else {self.E: sympy.exp(exponent)}
-        found = found.xreplace({**self._known, **calls})
-        slope = without_modulus(found).diff(self.leaf.variable)
-        rest = slope - without_modulus(self.leaf.expr(integrand))
-        proved = ZeroTest(self.leaf.notation.parameterization, {}).vanishes(rest)
-        return found if proved else None
-
-    def _linear(self) -> tuple[RationalFunction, RationalFunction] | None:
-        """Return a and b of A = a X + b in a logarithm of what is positive, or None."""
-        field, X, A = self.leaf.field, self.inner, self.argument
-        a = A.partial(field.positions[repr(X)])
-        moving = {self.leaf.variable.name, repr(X)}
-        known = moving.isdisjoint({*a.variables(), *(A - a * X).variables()})
-        return (a, A - a * X) if known and self.leaf.sign(A) > 0 else None
-
-    @property
-    def _known(self) -> dict[Symbol, Expr]:
-        leaf = self.leaf
-        return {symbol: leaf.expr(leaf.field.named(n)) for symbol, n in self.fixed.items()}
-
-    def _field(self, *variables: Symbol) -> FunctionField:
-        names = (x.name for x in (*variables, *self.constants))
-        return self.leaf.notation.parameterization.start_field.extended(tuple(names))
-
-    def _in_symbols(self, f: RationalFunction) -> Expr | None:
-        """Return f dt/du as a quotient of polynomials in u and E, or None."""
-        leaf, field = self.leaf, self._field(self.u, self.E)
-        named = {repr(x): s.name for s, x in self.places.items()}
-        named |= {name: s.name for s, name in self.fixed.items()}
-        # A law with a value that needs no name is in no function.
-        names = (named.get(n, n) for n in leaf.field.names)
-        images = [field.named(n) if n in field.names else field.zero for n in names]
-        symbols = {s.name: s for s in (self.u, self.E, *self.constants)} | leaf.images
-        if not self.is_log:
-            return to_expr(f.compose(images, field), symbols)
-        if (line := self._linear()) is None:
-            return None
-        E, (a, b) = field.named(self.E.name), (x.compose(images, field) for x in line)
-        images[leaf.field.positions[repr(self.inner)]] = (E - b) / a
-        pace = leaf.field.derivative(self.inner, 0).compose(images, field)  # dX/dt
-        used = leaf.variable.name in f.variables() and repr(self.inner) != leaf.variable.name
-        return None if used else to_expr(f.compose(images, field) * E / (a * pace), symbols)
-
-    def _rational(self, x: Symbol, part: Expr) -> Expr | None:
-        leaf, field = self.leaf, self._field(x)
-        names = (*(c.name for c in leaf.constants), *self.fixed.values())
-        known = (self.places[x], *map(leaf.field.named, names))
-        own = Substituted(leaf.notation, field, x, (), self.constants, leaf, known)
-        with suppress(DeriveError):  # what is in it is no function of the field
-            return antiderivative(own, to_field(from_sympy(part), field, "an integrand"))
-        return None
-
-    def _sign(self, constant: Expr) -> int:
-        with suppress(DeriveError):
-            known = from_sympy(constant.xreplace(self._known))
-            return self.leaf.sign(to_field(known, self.leaf.field, "a sign"))
-        return 0
 
 
 class _AlongWeight:
@@ -352,7 +246,7 @@ class _AlongWeight:
             return antiderivative(self.leaf, integrand)
         kinds = [g.kind for g in moving]
         known = kinds in (["exp"], ["log"], ["exp", "log"])
-        return _Call(self.leaf, moving).integral(integrand) if known else None
+        return CallIntegral(self.leaf, moving).integral(integrand) if known else None
 
     def over_beta(self) -> Piece | None:
         """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""
@@ -426,13 +320,20 @@ class _AlongWeight:
         slopes = [F.diff(names[w]) for w in p.weights]
         flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))
         kernel = sympy.Add(*(x * y for x, y in zip(slopes, flow, strict=True)))
-        images = {names[w]: self.expr(self.leaf.at(p.field.named(w))) for w in p.weights}
+        images = {names[w]: self.image(w) for w in p.weights}
         place = to_expr(self.leaf.place, names)
         pace = sympy.Add(*(place.diff(names[w]) * x for w, x in zip(p.weights, flow, strict=True)))
         either = [names[w] for w in p.weights if self.is_of_either_sign(w)]
         logs = {log for e in (F, pace, kernel) for log in e.atoms(sympy.log) if log.has(*either)}
         sizes = {log: sympy.log(sympy.Abs(log.args[0])) for log in logs} if either else {}
         return tuple(e.xreplace(sizes).xreplace(images) for e in (F, pace, kernel))
+
+    def image(self, w: str) -> Expr:
+        """Return a weight as a function of t, a root of what is shorter where it is one."""
+        image = self.leaf.at(self.p.field.named(w))
+        plain, square = self.expr(image), self.shortest(image * image)
+        roots = (sympy.sqrt(square), -sympy.sqrt(square)) if plain.has(sympy.exp) else ()
+        return fewest([plain, *(e for e in roots if self.decide.vanishes(e - plain))])
 
     def is_of_either_sign(self, w: str) -> bool:
         """Tell whether a weight is a root on the leaf whose sign is not known."""

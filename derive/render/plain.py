@@ -32,8 +32,8 @@ FORMULA = re.compile(r"`([^`]*)`|\$([^$]*)\$")
 
 
 def mark(text: object) -> str:
-    """Return a formula of the user with its names marked."""
-    return each_label(str(text), lambda name: MARK + name)
+    """Return a formula of the user with its names marked, and moduli as they are typed."""
+    return each_label(str(text).replace("Abs(", "abs("), lambda name: MARK + name)
 
 
 def mark_quoted(statement: str) -> str:
