@@ -100,7 +100,7 @@ class _AlongWeight:
     def piece(self, R: LogFunction | None) -> Piece | None:
         """Return Q by an integral over t where the weights are functions of t, else over beta."""
         try:
-            if not self.uses(self.leaf.crossing, self.f, self.r):
+            if not self.uses(self.leaf.crossing, self.f, self.r) and self.signs_are_known():
                 return self.over_weight(R)
         except AssumePositive:
             if (piece := self.over_beta()) is None:
@@ -114,12 +114,20 @@ class _AlongWeight:
         """Tell whether some functions of t have one of the names, in calls too."""
         return any(names & names_in(f) for f in functions)
 
+    def signs_are_known(self) -> bool:
+        """Tell whether the start says which roots are meant; AssumePositive asks for a symbol."""
+        p, leaf, found = self.p, self.leaf, list[bool]()
+        for name, roots in leaf.either.items():
+            if self.uses(roots, self.f, self.r):
+                w = p.field.named(name)
+                middle = leaf.start(self.middle(leaf.at(w)))
+                _, assumed = start_sign(middle.field.embed(p.at_start(w)) - middle, self.notation)
+                found.append(not assumed)
+        return all(found)
+
     def over_weight(self, R: LogFunction | None) -> Piece:
         """Return Q = beta mu - R along t, mu = int dt/r, and R = int f/r dt where not known."""
         p, leaf, t, x = self.p, self.leaf, self.t, self.notation.fresh("x")
-        for name, roots in leaf.either.items():
-            if self.uses(roots, self.f, self.r):
-                start_sign(p.at_start(p.field.named(name)), self.notation)
         (beta,), t0 = self.notation.betas, self.value(leaf.place)
         generic = dict.fromkeys(
             self.conditions(p.at_start(self.moving()), *leaf.poles(self.f, self.r))
@@ -212,9 +220,13 @@ class _AlongWeight:
             found.append(Case(f"`{where}`, `{s} > 0`", whole, gathered(mu, self.t).xreplace(t)))
         field, names = self.leaf.field, self.leaf.field.names
         for constant in (c for c in self.leaf.constants if set(square.variables()) == {c.name}):
-            at_zero = [field.zero if n == constant.name else field.named(n) for n in names]
-            mu = antiderivative(self.leaf, (1 / self.r).compose(at_zero, field))
-            found += [] if mu is None else [Case(f"`{constant} = 0`", whole, mu.xreplace(t))]
+            own = field.named(constant.name)
+            slope = square.partial(field.positions[constant.name])
+            if not (zero := own - square / slope).variables():
+                known = [zero if n == constant.name else field.named(n) for n in names]
+                mu = antiderivative(self.leaf, (1 / self.r).compose(known, field))
+                where = f"`{constant} = {self.expr(zero)}`"
+                found += [] if mu is None else [Case(where, whole, mu.xreplace(t))]
         return tuple(found)
 
     def not_elementary(self, integrand: RationalFunction) -> str:
@@ -347,9 +359,18 @@ class _AlongWeight:
         for w in self.p.weights:
             image = self.leaf.at(self.p.field.named(w))
             if self.is_of_either_sign(w):
-                yield f"`{w}**2 = {self.shortest(image * image)}`"
+                middle = self.middle(image)
+                left = sympy.Symbol(w) - self.expr(middle)
+                yield f"`{left**2} = {self.shortest((image - middle) ** 2)}`"
             else:
                 yield f"`{w} = {self.shortest(image)}`"
+
+    def middle(self, image: RationalFunction) -> RationalFunction:
+        """Return the mean of what a weight is with a root of either sign: what is beside that."""
+        field, roots = image.field, self.leaf.crossing.union(*self.leaf.either.values())
+        pairs = zip(field.names, field.gens, strict=True)
+        known = [field.zero if name in roots else x for name, x in pairs]
+        return image.compose(known, field)
 
     def expr(self, f: RationalFunction) -> Expr:
         """Return a function of t in SymPy, logarithms of what is positive as such."""

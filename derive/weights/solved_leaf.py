@@ -241,14 +241,31 @@ def _norms(p: Parameterization) -> Iterator[RationalFunction]:
             yield p.field.named(g.name)
 
 
-def _ties(p: Parameterization, t: str) -> dict[str, tuple[str, RationalFunction]]:
-    """Return the weights beside t in proportion to another, with that and the constant factor."""
-    found = dict[str, tuple[str, RationalFunction]]()
-    moves = [*zip(p.weights, p.w, p.fields[0], strict=True)]
+class _Tie(NamedTuple):
+    """v = factor w + value/c, c and the value of a law, which is 0 where there is none."""
+
+    other: str
+    factor: RationalFunction
+    c: RationalFunction
+    law: Law | None = None
+
+
+def _ties(given: _Given) -> dict[str, _Tie]:
+    """Return the weights beside t that are affine functions of another."""
+    p, found = given.p, dict[str, _Tie]()
+    moves, one = [*zip(p.weights, p.w, p.fields[0], strict=True)], p.start_field.one
     for k, (v, of_v, x) in enumerate(moves):
-        for w, of_w, y in (m for m in moves[:k] if m[0] not in found and t not in (v, m[0])):
+        for w, of_w, y in (m for m in moves[:k] if repr(given.place) not in (v, m[0])):
+            if w in found or v in found or y.is_zero():
+                continue
             if of_v * y == of_w * x and not (start := p.at_start(of_w)).is_zero():
-                found.setdefault(v, (w, p.at_start(of_v) / start))
+                found[v] = _Tie(w, p.at_start(of_v) / start, one)
+            elif (x / y).is_constant():
+                factor = x / y
+                ratios = [(law, law[1].rational / (of_v - factor * of_w)) for law in given.laws]
+                linear = (x for x in ratios if not x[0][1].logs and x[1].is_constant())
+                for law, c in linear:
+                    found.setdefault(v, _Tie(w, p.at_start(factor), p.at_start(c), law))
     return found
 
 
@@ -264,7 +281,7 @@ class _Solving(_Growing):
         super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
         self.either: dict[str, frozenset[str]] = {}
         self.crossing: frozenset[str] = frozenset()
-        self.ties = _ties(p, repr(place))
+        self.ties = _ties(start.given)
         self.alike = {*self.ties}
         if norm:  # whose weights are in proportion to it
             inside, length = names_in(place) & {*p.weights}, p.at_start(place)
@@ -299,27 +316,38 @@ class _Solving(_Growing):
         short = not law.logs and all(len(part) <= 1 for part in value.parts)
         return self.tower.field.embed(value) if short else None
 
+    def _value(self, symbol: Symbol, law: LogFunction) -> RationalFunction:
+        """Return the value of a law, or its name."""
+        value = self._short_value(law)
+        return self.tower.field.named(symbol.name) if value is None else value
+
     def _know(self, name: str, image: RationalFunction) -> None:
         """Add what a name is, what is in proportion to it, and the generators known with them."""
         self.images[name] = image
-        for tied, factor in self._tied(name):
-            self.images[tied] = image * image.field.embed(factor)
+        for tied, factor, shift in self._tied(name):
+            field = image.field
+            self.images[tied] = image * field.embed(factor) + field.embed(shift)
         self.grow(self.p.field, self.p.field.names)
 
-    def _tied(self, name: str) -> Iterator[tuple[str, RationalFunction]]:
-        """Yield what is in proportion to a weight, with the factor."""
-        yield from ((w, factor) for w, (other, factor) in self.ties.items() if other == name)
+    def _tied(self, name: str) -> Iterator[tuple[str, RationalFunction, RationalFunction]]:
+        """Yield what is an affine function of a weight, with its factor and its constant."""
+        for v, (w, factor, c, law) in self.ties.items():
+            if w == name:
+                field = self.tower.field
+                shift = field.zero if law is None else self._value(*law) / field.embed(c)
+                yield v, factor, shift
 
     def _solve(self, symbol: Symbol, law: LogFunction) -> bool:
         """Solve law = value for the one name in it that is not known; True if that was done."""
         parts = [law.rational, *(x for pair in law.logs for x in pair)]
-        unknown = {self.ties.get(n, (n,))[0] for f in parts for n in f.variables()}
+        unknown = {
+            self.ties[n].other if n in self.ties else n for f in parts for n in f.variables()
+        }
         unknown -= self.images.keys()
         if len(unknown) != 1:
             inside = set[str]().union(*map(names_in, parts))
             return not (unknown or inside.isdisjoint(self.alike))  # of what is in proportion alone
-        (name,), value = unknown, self._short_value(law)
-        value = self.tower.field.named(symbol.name) if value is None else value
+        (name,), value = unknown, self._value(symbol, law)
         below = [(c, A) for c, A in law.logs if name in {*c.variables(), *A.variables()}]
         known = tuple(pair for pair in law.logs if pair not in below)
         if not below:
@@ -336,31 +364,48 @@ class _Solving(_Growing):
 
     def _isolated(
         self, f: RationalFunction, name: str, value: RationalFunction
-    ) -> tuple[int, RationalFunction] | None:
-        """Return k and what the k-th power of a name is where f = value, or None."""
+    ) -> tuple[int, RationalFunction, RationalFunction] | None:
+        """Return k, A and b with (name + b)^k = A where f = value, or None; b is 0 of a call."""
         field = self.tower.field
         wider = field.extended(("_x",))
-        known = [wider.embed(field.embed(self.images.get(n, field.zero))) for n in f.field.names]
-        known[f.field.positions[name]] = wider.gens[0]
-        for tied, factor in self._tied(name):
-            known[f.field.positions[tied]] = wider.embed(field.embed(factor)) * wider.gens[0]
-        equation = (f.compose(known, wider) - wider.embed(field.embed(value))).numerator
-        parts = {n: reindexed(c, field.ring) for n, c in by_powers(equation, 0).items()}
+        (x,) = wider.gens[:1]
+
+        def equation(x: RationalFunction) -> dict[int, RationalFunction]:
+            known = [
+                wider.embed(field.embed(self.images.get(n, field.zero))) for n in f.field.names
+            ]
+            known[f.field.positions[name]] = x
+            for tied, factor, b in self._tied(name):
+                image = wider.embed(field.embed(factor)) * x + wider.embed(b)
+                known[f.field.positions[tied]] = image
+            terms = by_powers(
+                (f.compose(known, wider) - wider.embed(field.embed(value))).numerator, 0
+            )
+            return {n: field.polynomial(reindexed(c, field.ring)) for n, c in terms.items()}
+
+        parts, shift = equation(x), field.zero
+        if len(parts) > 2 and name in self.p.weights:
+            n = max(parts)
+            shift = parts.get(n - 1, shift) / (n * parts[n])
+            parts = equation(x - wider.embed(shift))
         if len(parts) != 2:
             return None
         low, high = sorted(parts)
-        return high - low, -field.polynomial(parts[low]) / field.polynomial(parts[high])
+        return (
+            None if low and not shift.is_zero() else (high - low, -parts[low] / parts[high], shift)
+        )
 
-    def _root(self, name: str, k: int, power: RationalFunction) -> bool:
-        """Take the root of what a power of a name is: of a weight without zeros, or exp(q w).
+    def _root(self, name: str, k: int, power: RationalFunction, shift: RationalFunction) -> bool:
+        """Take the root of what (name + shift)^k is: of a weight without zeros, or exp(q w).
 
         Of a root r of A it is A = r^n that is solved for the weight in it.
         """
         if name in self.p.weights:
-            if k % 2 == 0:
-                self._know(name, self._signed_root(name, k, power))
-            elif k == 1 or self._has_no_zero(name):
-                self._know(name, power if k == 1 else self._signed_root(name, k, power))
+            if k == 1:
+                self._know(name, power)
+            elif k % 2 == 0 or self._has_no_zero(name, shift):
+                root = self._signed_root(name, k, power, shift)
+                self._know(name, self.minus(root, shift))
             return name in self.images
         g = next(g for g in self.p.field.generators if g.name == name)
         inner, *more = {*g.argument.variables()} - self.images.keys()
@@ -380,19 +425,30 @@ class _Solving(_Growing):
         self._know(inner, logarithm / (k * self.tower.field.constant(rate.value())))
         return True
 
-    def _has_no_zero(self, name: str) -> bool:
-        """Tell whether d log w/dmu is finite where w is 0."""
-        w = self.p.field.named(name)
-        slope = self.p.fields[0][self.p.weights.index(name)] / w
-        return bool(slope.denominator.gcd(w.numerator).is_constant())
+    def _has_no_zero(self, name: str, shift: RationalFunction) -> bool:
+        """Tell whether d log (w + shift)/dmu is finite where w + shift is 0."""
+        p, given = self.p, self.start.given
+        laws = {symbol.name: law.rational for symbol, law in given.laws if not law.logs}
+        images = {given.t: given.place, **laws, **{n: p.field.named(n) for n in p.parameters}}
+        if not {*shift.variables()} <= images.keys():
+            return False
+        known = [images.get(n, p.field.zero) for n in shift.field.names]
+        moved = p.field.named(name) + shift.compose(known, p.field)
+        slope = along(p.fields[0], moved) / moved
+        return bool(slope.denominator.gcd(moved.numerator).is_constant())
 
-    def _signed_root(self, name: str, k: int, power: RationalFunction) -> RationalFunction:
-        """Return the root of w^k of the sign that w has at the start, of an even k of either."""
-        before, sign, crossing = {*self.tower.field.names}, 0, not self._has_no_zero(name)
+    def _signed_root(
+        self, name: str, k: int, power: RationalFunction, shift: RationalFunction
+    ) -> RationalFunction:
+        """Return the root of (w + shift)^k of its sign at the start, of an even k of either."""
+        before, sign = {*self.tower.field.names}, 0
+        crossing = not self._has_no_zero(name, shift)
         try:
             if not crossing:
-                start = self.p.at_start(self.p.field.named(name))
-                sign, _ = start_sign(start, self.notation)
+                start = self.start.begin(shift)
+                weight = start.field.embed(self.p.at_start(self.p.field.named(name)))
+                sign, assumed = start_sign(weight + start, self.notation)
+                sign = 0 if assumed else sign
         except AssumePositive:
             if k % 2:
                 raise
@@ -405,6 +461,6 @@ class _Solving(_Growing):
             return root * (sign * self.start.sign(root))
         roots = frozenset({*self.tower.field.names} - before)
         self.crossing |= roots if crossing else frozenset()
-        alike = (name, *(w for w, _ in self._tied(name)))
+        alike = (name, *(w for w, *_ in self._tied(name)))
         self.either |= {} if crossing else dict.fromkeys(alike, roots)
         return root

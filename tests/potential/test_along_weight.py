@@ -52,6 +52,7 @@ OVER_A_WEIGHT = [
     ("1/((1 + exp(-a))*(1 + exp(-b)))", {"a": "1", "b": "1/2"}),
     ("1/(exp(a) + exp(b))", {"a": "1/8", "b": "1/2"}),
     ("1/(exp(a) + exp(b) + exp(c))", {"a": "1/8", "b": "1/2", "c": "-1/4"}),
+    ("(1 + a)**3*b", {"a": "-2", "b": "1/4"}),
 ]
 CLOSED = [
     ("w**3 + w**2", {"w": "-1/2"}),
@@ -101,6 +102,20 @@ def known(piece, start):
 def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(output, start):
     """dQ/dbeta = mu, the time of w' = grad F, and Q grows by int mu K dmu."""
     follow(quadrature(output, start), output, start)
+
+
+@pytest.mark.parametrize(
+    ("output", "start"),
+    [
+        ("(1 + a)**2*b", {"a": "1/2", "b": "-1/4"}),
+        ("(1 + a)**2*b", {"a": "-5/2", "b": "1/4"}),
+        ("(a + b)**2*c", {"a": "-1", "b": "1/4", "c": "1/2"}),
+        ("(a - 2*b)**2*c", {"a": "1", "b": "1/4", "c": "-1/2"}),
+    ],
+)
+def test_a_square_beside_a_constant_and_differences_of_weights_are_known(output, start):
+    """From every start, on either side of what is added."""
+    follow(quadrature(output), output, start)
 
 
 def test_weights_in_proportion_are_known_with_one_of_them():
@@ -399,7 +414,7 @@ INTEGRAL = (
     "b**2*tanh(a)",
     [
         ("x = a_0 .. t", "x = b_0 .. t"),
-        ("2*delta*exp(2*x)", "3*delta*exp(2*x)"),
+        ("delta/2 + cosh(2*x)", "delta/3 + cosh(2*x)"),
         ("- exp(2*t)/8", "- exp(2*t)/9"),
         ('"is": "a"', '"is": "b"'),
     ],
@@ -496,3 +511,10 @@ def test_an_integral_of_open_sign_is_told_for_either(delta, square):
     for at in (0.25, 1.5):
         assert abs(float(value.diff(x).subs(x, at)) - 1 / (2 * at**2 - delta)) < 1e-9
         assert abs(float(whole.subs(x, at)) - 1 / (2 * at**2 - delta)) < 1e-9
+
+
+def test_what_is_a_square_beside_a_constant_is_told_by_it():
+    """With a root of either sign a + 1 is one, and not a."""
+    (piece,) = derive_once("(1 + a)**2*b").potential.pieces
+    assert piece.note == "`(a + 1)**2 = delta + 2*t**2 + 1`, `b = t`"
+    assert [case.where for case in piece.integrand.cases][-1] == "`delta = -1`"
