@@ -75,8 +75,17 @@ def _inequality(f: Expr) -> str:
 
 
 def compared(guard: Expr) -> tuple[Expr, str, Expr]:
-    """Return f > 0 without signs, as (a**2, ">", b**2 + c**2) of f = a**2 - b**2 - c**2."""
+    """Return f > 0 without signs, as (a**2, ">", b**2 + c**2) of f = a**2 - b**2 - c**2.
+
+    A quotient has the sign of the product, and a number stands on the right.
+
+    >>> a, b = map(Symbol, "ab")
+    >>> compared((1 - a) / (1 + a))
+    (a**2, '<', 1)
+    """
+    above, below = sympy.fraction(guard)
+    guard = guard if below.is_number or below.has(sympy.exp) else sympy.expand(above * below)
     terms = sympy.Add.make_args(guard)
     less = [t for t in terms if t.could_extract_minus_sign()]
     above, below = sympy.Add(*(t for t in terms if t not in less)), -sympy.Add(*less)
-    return (above, ">", below) if above else (below, "<", above)
+    return (above, ">", below) if above and not above.is_number else (below, "<", above)
