@@ -329,7 +329,7 @@ class _AlongWeight:
         """
         p, names = self.p, self.notation.weights
         F = to_sympy(p.trees[0], names)
-        slopes = [F.diff(names[w]) for w in p.weights]
+        slopes = [fewest([x, sympy.factor(x)]) for x in (F.diff(names[w]) for w in p.weights)]
         flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))
         kernel = sympy.Add(*(x * y for x, y in zip(slopes, flow, strict=True)))
         images = {names[w]: self.image(w) for w in p.weights}
