@@ -8,9 +8,9 @@ with independent constants. If int f dt is elementary, then
     for E = exp(u) and f = sum_i a_i E^i each y' + i u' y = a_i, i != 0, has a rational solution;
         where all have a factor P^e, as sqrt(P), each y' + (i u' + e P'/P) y = a_i/P^e
 
-And w dt/y, y^2 = P, for polynomials w and P, P without double roots, has no elementary integral
-where it has no residue and is the differential of no function of t and y: an elementary one is such
-a function beside logarithms, which bring residues.
+And w dt/y, y^2 = P, P a polynomial without double roots, has no elementary integral where it has no
+residue and is the differential of no function of t and y: an elementary one is such a function
+beside logarithms, which bring residues. So it is in E = exp(q t), of what t is in there alone.
 
 Source: Bronstein 2005, Symbolic Integration I, theorem 5.6.1, sections 5.8 and 5.9; for square
 roots Ritt 1948, Integration in Finite Terms.
@@ -18,10 +18,8 @@ roots Ritt 1948, Integration in Finite Terms.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import reduce
 from math import prod
 
 from flint import fmpz_mpoly_ctx
@@ -73,25 +71,35 @@ def why_not_elementary(f: RationalFunction, t: int = 0) -> str | None:
 
 
 def why_not_elementary_root(square: RationalFunction, t: int = 0) -> str | None:
-    """Return why int f dt is no elementary function for f^2 rational in t; else None.
+    """Return why int f dt is no elementary function for f^2 rational in t, or in exp(q t); or None.
 
     >>> from derive.exact.field.function_field import FunctionField
     >>> (x,) = FunctionField(("t",)).gens
     >>> why_not_elementary_root(1 / (x**3 - x))
     'the differential of `1/sqrt(t*(t - 1)*(t + 1))` has no residue and is not exact (Ritt 1948)'
     """
-    field = square.field
-    if any(_moves(square, g, t) for g in field.generators if g.name in square.variables()):
-        return None
+    field, names, where = square.field, [*square.field.names], ""
+    moving = [g for g in field.generators if g.name in square.variables() and _moves(square, g, t)]
+    if moving:
+        (E, *others), t = moving, field.positions[moving[0].name]
+        pace = field.derivative(field.named(E.name), 0)
+        if (
+            others
+            or E.kind != "exp"
+            or (pace / field.gens[t]).depends_on(0)
+            or square.depends_on(0)
+        ):
+            return None
+        square, names[t], where = square / pace**2, "E", f"with `E = {E.name}` "
     w, P = _over_root(square, t)
-    if all(int(e[t]) % 2 == 0 for part in square.parts for e in part.monoms()):
-        x, halved = field.gens[t], (_halved(part, square, t) for part in square.parts)
-        square = reduce(operator.truediv, halved) / (4 * x)  # in x = t^2
-    if _has_second_kind(*_over_root(square, t), t):
-        below = "*".join(_factor(p) for p, _ in factors(P))
-        what = f"{_factor(w)}/sqrt({below})"
-        return f"the differential of `{what}` has no residue and is not exact (Ritt 1948)"
-    return None
+    if not _has_second_kind(w, P, t):
+        return None
+    top, bottom = (field.polynomial(part).written(names) for part in w.parts)
+    inside = [p.written(names) for p, _ in factors(P)]
+    root = f"sqrt({'*'.join(map(_in_brackets, inside)) if inside[1:] else inside[0]})"
+    below = root if bottom == "1" else f"({_in_brackets(bottom)}*{root})"
+    what = f"the differential of `{_in_brackets(top)}/{below}`"
+    return f"{where}{what} has no residue and is not exact (Ritt 1948)"
 
 
 def _over_root(square: RationalFunction, t: int) -> tuple[RationalFunction, RationalFunction]:
@@ -101,34 +109,56 @@ def _over_root(square: RationalFunction, t: int) -> tuple[RationalFunction, Rati
     return w, prod((p for p, n in powers if n % 2), start=field.one)
 
 
-def _halved(polynomial: Polynomial, f: RationalFunction, t: int) -> RationalFunction:
-    """Return p(t) of a polynomial p(t^2)."""
-    parts = {(*e[:t], e[t] // 2, *e[t + 1 :]): c for e, c in terms(polynomial)}
-    return f.field.polynomial(f.field.ring.from_dict(parts))
-
-
 def _has_second_kind(w: RationalFunction, P: RationalFunction, t: int) -> bool:
     """Tell whether w dt/y, y^2 = P, is shown to have no residue, and to be no differential.
 
-    For P of degree 2 g + 1 the t^j dt/y with j < 2 g are a basis of what has no residue, up to
-    differentials, and d(t^m y) = (m t^(m - 1) P + t^m P'/2) dt/y lowers the degree of w; for one of
-    2 g + 2 those with j < g have no pole.
+    It is then d(v y) = (v' P + v P'/2) dt/y, v with the poles of w, and a combination of t^j dt/y,
+    j <= deg P - 2, which are a basis of what has no finite pole, up to differentials.
     """
     field, x = w.field, w.field.gens[t]
-    degree = int(P.numerator.degrees()[t])
-    slope = field.derivative(P, t)
-    if degree < 3 or int(w.denominator.degrees()[t]):
-        return False
+    degree, slope = int(P.numerator.degrees()[t]), P.partial(t)
     # Roots that are constants may make factors meet that are irreducible without them.
-    if field.polynomial(P.numerator.resultant(slope.numerator, field.names[t])).is_zero():
+    if degree < 3 or (P.numerator.resultant(slope.numerator, field.names[t])).is_zero():
         return False
-    if degree % 2 == 0:
-        return int(w.numerator.degrees()[t]) < degree // 2 - 1
-    slope = slope / field.constant(2)
-    while not w.is_zero() and (m := int(w.numerator.degrees()[t]) - degree + 1) >= 0:
-        lower = (field.constant(m) * P / x if m else field.zero) * x**m + x**m * slope
-        w = w - _leading(w, t) / _leading(lower, t) * lower
-    return not w.is_zero()
+    poles = [(field.polynomial(p), n) for p, n in factorize(w.denominator)[1] if p.degrees()[t]]
+    below = prod((p**n for p, n in poles), start=field.one)
+    highest = max(_degree(w, t) - degree + 1, -1) + _degree(below, t)
+    if highest > MAXIMAL_DEGREE:
+        return False
+    tried = (x**j / below for j in range(highest + 1))
+    exact = [v.partial(t) * P + v * slope / field.constant(2) for v in tried]
+    common = below * prod((p for p, _ in poles), start=field.one)
+    whole = [*exact, *_without_residues(P, degree, t)]
+    return _is_combination(w, whole, common, t) and not _is_combination(w, exact, common, t)
+
+
+def _without_residues(P: RationalFunction, degree: int, t: int) -> list[RationalFunction]:
+    """Return the combinations of t^j, j <= deg P - 2, whose r dt/y has no residue at infinity.
+
+    There 1/y is t^(-g - 1) sum_k c_k t^-k up to a constant, for P of degree 2 g + 2.
+    """
+    field, x, middle = P.field, P.field.gens[t], degree // 2 - 1
+    if degree % 2:
+        return [x**j for j in range(degree - 1)]
+    known, c = _coefficients(P, t), [field.one]
+    a = [known.get(degree - i, field.zero) / known[degree] for i in range(middle + 1)]
+    for k in range(1, middle + 1):
+        parts = (
+            field.constant(Fraction(2 * k - i, 2 * k)) * a[i] * c[k - i] for i in range(1, k + 1)
+        )
+        c.append(-sum(parts, field.zero))
+    high = (x ** (middle + k) - c[k] * x**middle for k in range(1, middle + 1))
+    return [*(x**j for j in range(middle)), *high]
+
+
+def _is_combination(
+    f: RationalFunction, parts: Sequence[RationalFunction], common: RationalFunction, t: int
+) -> bool:
+    """Tell whether f = sum_i c_i f_i, all of which are polynomials over a common denominator."""
+    rows = [_coefficients(g * common, t) for g in (*parts, f)]
+    size = max((max(row, default=0) for row in rows), default=0) + 1
+    matrix = [[row.get(n, f.field.zero) for n in range(size)] for row in rows]
+    return rank(matrix) == rank(matrix[:-1])
 
 
 def _leading(f: RationalFunction, t: int) -> RationalFunction:
@@ -137,9 +167,9 @@ def _leading(f: RationalFunction, t: int) -> RationalFunction:
     return found[max(found)]
 
 
-def _factor(f: RationalFunction) -> str:
+def _in_brackets(text: str) -> str:
     """Return a polynomial as a factor of a product."""
-    return repr(f) if len(f.numerator) == 1 else f"({f!r})"
+    return f"({text})" if " " in text else text
 
 
 def _moves(f: RationalFunction, g: Generator[RationalFunction], t: int) -> bool:
@@ -208,7 +238,7 @@ def _by_exponentials(
         if i and not _has_solution(b, a / rest, t):
             y, minus = "y" if name != "y" else "z", max(terms(b.numerator))[1] < 0
             size = -b if minus else b
-            times = "" if size == field.one else f"{_factor(size)}*"
+            times = "" if size == field.one else f"{_in_brackets(repr(size))}*"
             slope_of_y = f"{a / rest!r} {'+' if minus else '-'} {times}{y}"
             what = f"no rational function `{y}` of `{name}` has the derivative `{slope_of_y}`"
             return f"{what} (Bronstein 2005)"
@@ -277,13 +307,10 @@ def _has_solution(b: RationalFunction, a: RationalFunction, t: int) -> bool:
         return True  # not looked for
     x = field.gens[t]
     tried = [x**j / E for j in range(degree + 1)]
-    columns = [*(field.derivative(y, t) + b * y for y in tried), a]
+    columns = [field.derivative(y, t) + b * y for y in tried]
     common = prod((field.polynomial(p) ** n for p, n in poles), start=field.one)
     common = common * field.polynomial(b.denominator)
-    rows = [_coefficients(c * common, t) for c in columns]
-    size = max(max(row) for row in rows) + 1
-    matrix = [[row.get(n, field.zero) for n in range(size)] for row in rows]
-    return rank(matrix) == rank(matrix[:-1])
+    return _is_combination(a, columns, common, t)
 
 
 def _coefficients(f: RationalFunction, t: int) -> dict[int, RationalFunction]:

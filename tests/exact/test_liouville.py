@@ -68,6 +68,18 @@ def test_no_elementary_integral(text):
         # (t - r)(t + r) where r = |(c, d)|
         ("1/((t - sqrt(c**2 + d**2))*(t**2 - c**2 - d**2))", False),
         ("1/(t**3*(t - 1))", False),
+        ("1/(t**4*(t**3 + 1))", True),  # of d(y/t) = (t/2 - 1/t^2) dt/y
+        ("(t/2 - 1/t**2)**2/(t**3 + 1)", False),
+        ("1/(t**4*(t**3 + t + 1))", False),  # with a residue at 0
+        ("(4*t**3 + c)**2/(t**4 + c*t + 1)", False),  # 2 sqrt(t^4 + c t + 1)
+        ("t**4/(t**4 + c*t**2 + 1)", True),
+        ("t**4/(t**4 + c*t**3 + 1)", False),  # with residues at infinity
+        ("(2*t + c)**2*t**2/(t**4 + c*t**3 + 1)", True),  # t^2 + c t/2 has none
+        ("(exp(2*t) + 1)**4*exp(-2*t)/(exp(4*t) + c*exp(2*t) + 1)", True),
+        ("(exp(2*t) + 1)**2/(exp(4*t) + c*exp(2*t) + 1)", False),  # with one at exp(t) = 0
+        ("exp(2*t)/(exp(t) + c)", False),
+        ("9*exp(6*t)/(exp(3*t) + c)", False),  # 2 sqrt(exp(3 t) + c)
+        ("t**2*exp(2*t)/(exp(3*t) + c)", False),  # in t and exp(t)
         ("1/(t**2 + 1)**2", False),
     ],
 )
