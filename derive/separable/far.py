@@ -103,10 +103,26 @@ class Far:
 
 
 def far_out(block: Block) -> Far:
-    """Return how Q of one block grows; PROVED, REFUTED or UNDECIDED."""
-    piece = block.potential.piece
+    """Return how Q of one block grows; PROVED, REFUTED or UNDECIDED.
+
+    Of one polynomial of degree D > 2 K >= C |beta|^(2 - 2/D) far out, as small starts have it
+    (:mod:`derive.limits.small_start`), whatever Q is: dQ/dbeta = int dbeta/K is bounded.
+    """
+    piece, p = block.potential.piece, block.parameterization
     if piece is None:
         raise AssertionError("this is asked of a Q that was found")
+    found, D = _as_written(block, piece), p.degree
+    plain = not p.field.generators and p.geometry.weight_square(p.w) is not None
+    if p.vectors or p.d > 1 or not (plain and p.F[0].is_polynomial() and D and D > 2):
+        return found
+    ends = "`grad Q` stays bounded as beta -> infinity and as beta -> -infinity, where `Q` is there"
+    reason = f"{ends}: `F` of degree {D} > 2 is infinite after a finite time"
+    known = found.coercive.verdict is not Verdict.UNDECIDED
+    return found if known else replace(found, coercive=Finding(Verdict.REFUTED, reason))
+
+
+def _as_written(block: Block, piece: Piece) -> Far:
+    """Return the growth of Q by the form in which it is written."""
     written = tuple(written_out(g, piece.roots, piece.constants) for g in piece.gradient)
     if any(r.explicit is None and r.from_above != 0 for r in piece.roots):
         return _open(piece.betas, "`Q` has a root of which it is not known to be the largest")

@@ -56,6 +56,19 @@ def test_weights_fade_without_which_all_is_reached(outputs, fading, cost):
     assert withstood(m) > 0
 
 
+@pytest.mark.every(2)
+@pytest.mark.parametrize("output", ["a*b*c", "u**3*v - w**4"])
+def test_of_a_degree_above_two_the_gradient_is_bounded_whatever_q_is(output):
+    m = margins(derive_once([output]))
+    assert (m.verdict, m.coercive.verdict) == (Verdict.PROVED, Verdict.REFUTED)
+    (said,) = m.says("coercive")
+    assert WITNESSES["coercive"](m, said, random.Random(1)) > 0
+    false = replace(m, coercive=replace(m.coercive, verdict=Verdict.PROVED))
+    with pytest.raises(Refuted):
+        repeated(WITNESSES["coercive"], false, said)
+    assert margins(derive_once(["a*b + c*d"])).coercive.verdict is Verdict.PROVED
+
+
 @pytest.mark.parametrize(
     ("output", "rates", "nonzero"),
     [
