@@ -163,6 +163,16 @@ def test_long_formulas_are_broken_and_stay_the_same():
     assert mpmath.almosteq(evaluate(latex(long).replace("\ue000", ""), values), exact, 1e-9)
 
 
+def test_a_matrix_is_not_broken():
+    rows = r" \\\\ ".join(
+        " & ".join([f"- {k}.7204214417830594252" for k in range(3)]) for _ in "abc"
+    )
+    matrix = rf"\begin{{pmatrix}} {rows} \end{{pmatrix}}"
+    assert broken(f"{matrix} - {matrix} x") == [matrix, f"- {matrix} x"]
+    wide = ["exp(d)*(1 + c**2)*(d - 2*a)", "tanh(d)*(c + a)"]
+    assert r"<mtable" in derive_once(wide, start={"d": "1", "c": "1/2", "a": "1"}).to_html()
+
+
 def test_a_theorem_alone_says_what_its_letters_are():
     vector = derive_once("g**2*u", vectors=["u"])
     assert r"Write $s = \lvert \beta\rvert$." in vector.to_latex(part="theorem")

@@ -172,7 +172,7 @@ def _parts(latex: str, room: float) -> list[str]:
 
 
 BRACKETS = {"(": ")", "[": "]", r"\lvert": r"\rvert", r"\lVert": r"\rVert"}
-OPENING = {**BRACKETS, "{": "}"}
+OPENING = {**BRACKETS, "{": "}", r"\begin": r"\end"}
 SIZES = (r"\left", r"\right", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr")
 
 
