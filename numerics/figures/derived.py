@@ -107,6 +107,8 @@ class PotentialDisplay(Display):
         beta = np.broadcast_to(beta0, (*[points] * axes, q.d)).copy()
         beta[..., :axes] = np.stack(np.meshgrid(*[x] * axes), axis=-1)
         value = np.asarray(q.bregman(beta, beta0))
+        if not np.isfinite(value).any():
+            raise NumericalError("Q has no value there: give other bounds")
         if bounds is None:
             inside = np.isfinite(value)
             kept = inside if axes == 1 else inside.any(axis=0) | inside.any(axis=1)

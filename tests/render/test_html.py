@@ -239,6 +239,14 @@ def test_pictures_show_q(name, panels, derived):
     assert base64.b64encode(picture).decode() in derived(name).to_html()
 
 
+def test_a_page_has_no_picture_of_a_q_without_values_around_the_start():
+    pytest.importorskip("matplotlib")
+    outputs, start = ["(a**2 - d**2)/b", "(a**2 - d**2)/c"], {"a": "1", "d": "1", "b": "1"}
+    d = derive_once(outputs, start=start | {"c": "-1"})
+    assert portrait(d) is None
+    assert "<img" not in d.to_html()
+
+
 def test_no_picture_follows_a_flow_to_each_of_its_points():
     """Q of several outputs in the weights, or an integral, is no formula to draw at once."""
     pytest.importorskip("matplotlib")
