@@ -463,6 +463,8 @@ def _accepted(piece: Piece, slope: Expr, R: Expr, notation: Notation) -> Piece |
     )
     if (evidence := accepted(ZeroTest(notation.parameterization, {}), shown, "kernel")) is None:
         return None
-    evidence, note = (*piece.evidence, *evidence), ", ".join(meanings(value))
+    unit, derived, start = evidence
+    derived = replace(derived, kind="slope", of=(beta.name, str(slope)))
+    evidence, note = (*piece.evidence, unit, derived, start), ", ".join(meanings(value))
     closed = {"value": value, "gradient": (slope,), "integrand": None, "note": note}
     return trimmed(replace(piece, evidence=evidence, **closed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
@@ -14,13 +15,30 @@ from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.exact.elementary_signs import with_squares
+from derive.exact.named_integrals import NAMED
 from derive.language import OWN, parse_expression, to_sympy
+from derive.model.names import unused
 
 
 def read(text: str) -> Expr:
-    """Return an expression that we wrote ourselves."""
+    """Return an expression that we wrote ourselves, with the functions that integrals have.
+
+    >>> read("x*Ei(-log(x)) + 1")
+    x*Ei(-log(x)) + 1
+    """
+    if found := CALL.search(text):
+        depth = itertools.accumulate((c == "(") - (c == ")") for c in text[found.end() - 1 :])
+        end = found.end() - 1 + [*depth].index(0)
+        name = unused("f", NAME.findall(text))
+        whole = read(f"{text[: found.start()]}{name}{text[end + 1 :]}")
+        return whole.xreplace({Symbol(name): CALLS[found[1]](read(text[found.end() : end]))})
     expression = to_sympy(parse_expression(text.replace("Abs(", "abs("), OWN))
     return expression.replace(_is_modulus, _modulus) if "Abs(" in text else expression
+
+
+CALLS = {f.__name__: f for f in NAMED}
+CALL = re.compile(rf"\b({'|'.join(CALLS)})\(")
+NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def _is_modulus(e: Expr) -> bool:

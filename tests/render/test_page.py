@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive import InputError, Parameterization, Verdict, derive, margins
+from derive.certificate.checking.check import check_text
 from derive.potential.piece import trimmed
 from derive.render.arranged import gathered, one_power, tidy
 from derive.render.document import Display, Document, Part, document
@@ -161,6 +162,24 @@ def test_long_formulas_are_broken_and_stay_the_same():
         evaluate(" ".join(lines).replace("\ue000", ""), values), mpmath.mpf(str(exact)), 1e-9
     )
     assert mpmath.almosteq(evaluate(latex(long).replace("\ue000", ""), values), exact, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "slope"),
+    [
+        (["exp(a**2) + c", "exp(a**2) - 2*c"], {}, "dQ/dx1 = Ei(log(3) - log(x1))/12"),
+        (
+            ["exp(a**2 + b**2) + exp(c)", "exp(a**2 + b**2)"],
+            {"a": "alpha", "b": "1", "c": "1"},  # b = a/alpha, with a symbol of the start
+            "dQ/dx2 = Ei(-log(x2))/4",
+        ),
+    ],
+)
+def test_sums_with_integrals_that_have_names_are_told_and_certified(outputs, start, slope):
+    d = derive_once(outputs, start=start)
+    assert slope in d.to_text()
+    assert d.to_latex()
+    assert check_text(d.to_json()).verdict == "PROVED"
 
 
 def test_a_matrix_is_not_broken():

@@ -145,7 +145,12 @@ class Calls(Definitions):
             else:
                 for entry in products.entries_for(self.space, text, image, self.fresh):
                     self.define(entry)
-        except (DeriveError, Rejected, ValueError):
+        except (
+            DeriveError,
+            LookupError,
+            Rejected,
+            ValueError,
+        ):  # a tie may have symbols of the start
             self.space.leave(before)
             del self.entries[size:]
             self.name(text)
