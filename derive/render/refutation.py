@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.errors import DeriveError
-from derive.exact.balls import Value, ball, evaluate_any, shown, values_of
+from derive.exact.balls import Value, ball, evaluate_any, is_nonzero, shown, values_of
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.language import to_sympy
@@ -67,8 +67,8 @@ def refuted_proof(d: Derivation) -> Iterator[object]:
     asked = ((b, (b.warping.finding, b.hessian.finding)) for b in d.blocks)
     block = next(b for b, findings in asked if any(failure in f.evidence for f in findings))
     # what holds at the start itself, or has a pole there, is seen in derivatives or cleared of it
-    if failure.kind in ARGUMENTS:
-        yield from ARGUMENTS[failure.kind](_Numbers.at(block.metric, failure), *failure.of)
+    if failure.kind in ARGUMENTS and (numbers := _Numbers.at(block.metric, failure)).are_regular:
+        yield from ARGUMENTS[failure.kind](numbers, *failure.of)
         return
     if len(d.blocks) > 1:
         yield from say("refutation.blocks")
@@ -98,6 +98,12 @@ class _Numbers:
         """Return a number: exact where all are, else in a ball."""
         value = evaluate_any(function, self.values)
         return value if all(isinstance(x, Fraction) for x in self.values) else ball(value)
+
+    @property
+    def are_regular(self) -> bool:
+        """Whether two equations determine each H_a there; else it is so nearby alone."""
+        K = [[self.of(x) for x in row] for row in self.metric.K]
+        return all(is_nonzero(K[0][0] * K[b][b] - K[0][b] ** 2) for b in range(1, len(K)))
 
     def number(self, function: RationalFunction) -> object:
         """Return it as it is put in."""

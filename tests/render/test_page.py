@@ -182,6 +182,14 @@ def test_sums_with_integrals_that_have_names_are_told_and_certified(outputs, sta
     assert check_text(d.to_json()).verdict == "PROVED"
 
 
+def test_why_there_is_no_q_is_told_of_a_start_where_k_is_singular():
+    d = derive_once(["a*b", "b*c", "c*a"], start={"a": "1", "b": "0", "c": "1"})
+    assert d.verdict is Verdict.REFUTED
+    assert "left - right = 1 at a = 1, b = 0, c = 1" in d.to_text()
+    assert "H1 = a/b" in d.to_text()
+    assert d.to_html()
+
+
 def test_a_matrix_is_not_broken():
     rows = r" \\\\ ".join(
         " & ".join([f"- {k}.7204214417830594252" for k in range(3)]) for _ in "abc"
