@@ -111,14 +111,16 @@ def far_out(block: Block) -> Far:
     piece, p = block.potential.piece, block.parameterization
     if piece is None:
         raise AssertionError("this is asked of a Q that was found")
-    found, D = _as_written(block, piece), p.degree
-    plain = not p.field.generators and p.geometry.weight_square(p.w) is not None
+    D, plain = p.degree, not p.field.generators and p.geometry.weight_square(p.w) is not None
     if p.vectors or p.d > 1 or not (plain and p.F[0].is_polynomial() and D and D > 2):
-        return found
+        return _as_written(block, piece)
     ends = "`grad Q` stays bounded as beta -> infinity and as beta -> -infinity, where `Q` is there"
     reason = f"{ends}: `F` of degree {D} > 2 is infinite after a finite time"
-    known = found.coercive.verdict is not Verdict.UNDECIDED
-    return found if known else replace(found, coercive=Finding(Verdict.REFUTED, reason))
+    bounded = Far(piece.betas, Finding(Verdict.REFUTED, reason))
+    if any(r.explicit is None for r in piece.roots):
+        return bounded  # whose limits ask for long expansions of the root
+    found = _as_written(block, piece)
+    return found if found.coercive.verdict is not Verdict.UNDECIDED else bounded
 
 
 def _as_written(block: Block, piece: Piece) -> Far:

@@ -12,6 +12,7 @@ from sympy import Symbol
 
 from derive import Parameterization, Verdict, derive, margins
 from derive.limits.find import regimes
+from derive.separable import far
 from derive.separable.far import Slope, find_end
 from derive.separable.weights_problem import agreement, pose_in_weights
 from derive.statement import Open, Statement
@@ -288,3 +289,11 @@ def test_curves_of_cosh_and_sinh_are_expanded():
     assert margins(d).norm == "asymmetric"
     limits = regimes(d, "alpha", [0]).limits
     assert [x.finding.verdict for x in limits] == [Verdict.PROVED]
+
+
+def test_of_a_root_that_is_not_written_no_expansion_is_asked_for(monkeypatch):
+    """From a = b of a^2 b^3 it took minutes, and the degree tells that grad Q is bounded."""
+    monkeypatch.setattr(far, "find_end", None)
+    found = margins(derive_once(["a**2*b**3"], start={"a": "alpha", "b": "alpha"}))
+    assert found.coercive.verdict is Verdict.REFUTED
+    assert "of degree 5 > 2 is infinite after a finite time" in found.coercive.reason
