@@ -7,7 +7,7 @@ from flint import fmpq
 
 from derive import Parameterization
 from derive.certificate.checking.check import check, check_text
-from derive.certificate.checking.every_size import never_zero
+from derive.certificate.checking.every_size import EverySize, never_zero
 from derive.certificate.checking.text import NotACertificate, Rejected
 from derive.certificate.writing.products import calls_in
 from tests.certificate.certificates import assert_rejected
@@ -62,6 +62,9 @@ FORGERIES = [
     ("y_i", ("warping", "y_i"), "2*exp(-v_n) - exp(-v_i)", "F_i> is not g"),
     ("g", ("warping", "g"), "2/S1", "is not g"),
     ("g by the output", ("warping", "g"), "exp(v_i)/S1", "another for another output"),
+    ("y_i by another", ("warping", "y_i"), "exp(-v_n) - exp(-v_i) + v_j", "another entry in it"),
+    ("rate of none", ("parameterization", "rates"), {"u": "2"}, "a rate is of a weight"),
+    ("rate 0", ("parameterization", "rates"), {"v": "0"}, "a positive constant"),
     ("law", ("laws",), ["sum(exp(v_k))"], "is not conserved"),
     ("no law", ("laws",), [], "as many dimensions"),
     ("output", ("parameterization", "output"), "exp(v)/sum(exp(v))**2", "K_ii is another"),
@@ -218,6 +221,19 @@ def test_an_equation_that_holds_at_some_n_is_not_refuted_there(coefficients, hol
     never_zero(numbers, holds_at + 1)
     with pytest.raises(Rejected, match=f"at n = {holds_at}"):
         never_zero(numbers, holds_at)
+
+
+def test_an_equation_is_a_polynomial_in_n_beside_numbers():
+    record = record_of("gam*v/sum(v)")
+    space = EverySize(record["parameterization"], record["certificate"])
+    v_i, S1, n = (space.start[space.given.index(x)] for x in ("v_i", "S1", "n"))
+    above, below = space.by_size(space.read("((n - 9)*S1 + v_i)/(n + S1)"))
+    assert above == [v_i - 9 * S1, S1]
+    assert below == [S1, 1]
+    assert n == 7
+    space.define({"name": "h", "of": "exp(n*v_i)"})
+    with pytest.raises(Rejected, match="has the number n in it"):
+        [*space.by_size(space.read("h"))]
 
 
 def test_constants_of_points_are_positive():
