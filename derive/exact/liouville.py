@@ -18,7 +18,7 @@ roots Ritt 1948, Integration in Finite Terms.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import prod
 
@@ -182,20 +182,55 @@ def _degree(f: RationalFunction, t: int) -> int:
     return top - bottom
 
 
+def logarithmic_part(
+    f: RationalFunction, t: int = 0
+) -> tuple[list[tuple[Fraction, RationalFunction]], RationalFunction]:
+    """Return numbers c_i and p_i, and what is left, f = sum_i c_i p_i'/p_i + rest.
+
+    These are the simple poles in an exponential or a logarithm whose residues are one number.
+
+    >>> from derive.exact.towers.tower import build_elements
+    >>> from derive.language import parse_expression
+    >>> (f,) = build_elements([parse_expression("2*cosh(t)**2/(t + sinh(t)*cosh(t))")], "t")
+    >>> logarithmic_part(f)
+    ([(Fraction(1, 1), (exp(t)**4 + 4*t*exp(t)**2 - 1)/exp(t)**2)], 0)
+    """
+    field, found = f.field, list[tuple[Fraction, RationalFunction]]()
+    moving = [g for g in field.generators if g.name in f.variables() and _moves(f, g, t)]
+    for E in (g for g in moving[-1:] if g.kind in ("exp", "log")):
+        k = field.positions[E.name]
+        for p, residues in _simple_poles(f, E, t):
+            count = field.constant(1 - len(residues))
+            c = residues[-2] / residues[-1] / count
+            middle = int(p.degrees()[k]) // 2 if E.kind == "exp" else 0
+            q = field.polynomial(p) / field.gens[k] ** middle
+            rest = f - c * field.derivative(q, t) / q
+            if c.is_constant() and p.gcd(rest.denominator).is_constant():
+                found, f = [*found, (c.value(), q)], rest
+    return found, f
+
+
 def _by_residues(f: RationalFunction, E: Generator[RationalFunction], t: int) -> str | None:
     """Return a simple pole of f in E at which the residue is no constant, or None."""
-    field, k = f.field, f.field.positions[E.name]
-    for p, n in factorize(f.denominator)[1]:
-        special = E.kind == "exp" and p == field.ring.gens()[k]
-        if n > 1 or special or not int(p.degrees()[k]):
-            continue
-        slope = field.derivative(field.polynomial(p), t)
-        pencil = f.numerator * slope.denominator, f.denominator / p * slope.numerator
-        residues = _coefficients_of_residues(field, pencil, p, k)
+    field = f.field
+    for p, residues in _simple_poles(f, E, t):
         if not all(field.derivative(c / residues[-1], t).is_zero() for c in residues):
             where = f"`{field.polynomial(p)!r} = 0`"
             return f"the residue of the integrand where {where} is no constant (Bronstein 2005)"
     return None
+
+
+def _simple_poles(
+    f: RationalFunction, E: Generator[RationalFunction], t: int
+) -> Iterator[tuple[Polynomial, list[RationalFunction]]]:
+    """Yield the simple poles p of f in E with the polynomial of the residues there."""
+    field, k = f.field, f.field.positions[E.name]
+    for p, n in factorize(f.denominator)[1]:
+        special = E.kind == "exp" and p == field.ring.gens()[k]
+        if n == 1 and int(p.degrees()[k]) and not special:
+            slope = field.derivative(field.polynomial(p), t)
+            pencil = f.numerator * slope.denominator, f.denominator / p * slope.numerator
+            yield p, _coefficients_of_residues(field, pencil, p, k)
 
 
 def _coefficients_of_residues(

@@ -19,7 +19,7 @@ from derive.errors import DeriveError, InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
-from derive.exact.liouville import not_elementary
+from derive.exact.liouville import logarithmic_part, not_elementary
 from derive.exact.named_integrals import NAMED, meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
@@ -30,6 +30,7 @@ from derive.model.notation import (
     AssumePositive,
     Notation,
     log_expr,
+    rational,
     to_expr,
     to_factored_expr,
     without_modulus,
@@ -40,6 +41,7 @@ from derive.potential.antiderivative import (
     CallIntegral,
     antiderivative,
     gathered,
+    logarithm,
     open_discriminant,
 )
 from derive.potential.piece import Case, Curve, Integrand, Piece, moving
@@ -256,6 +258,12 @@ class _AlongWeight:
         moving = [g for g in inside if self.t.name in names_in(integrand.field.named(g.name))]
         if not moving:
             return antiderivative(self.leaf, integrand)
+        logs, rest = logarithmic_part(integrand)
+        if logs:
+            short = ((c, self.shortest(p).as_content_primitive()[1]) for c, p in logs)
+            found = (rational(c) * logarithm(self.leaf, A) for c, A in short)
+            left = sympy.S.Zero if rest.is_zero() else self.antiderivative(rest)
+            return None if left is None else sympy.Add(*found, left)
         kinds = [g.kind for g in moving]
         known = kinds in (["exp"], ["log"], ["exp", "log"])
         return CallIntegral(self.leaf, moving).integral(integrand) if known else None
