@@ -181,7 +181,7 @@ def test_every_model_is_exported(entry):
     d = derive_entry(entry)
     for language in ("jax", "torch"):
         if entry.id == "weight-normalization":
-            with pytest.raises(NumericalError, match="an integral"):
+            with pytest.raises(NumericalError, match="erfi is not known there"):
                 d.to_code(language)
             continue
         if d.verdict is not Verdict.PROVED:

@@ -34,7 +34,7 @@ PROBLEMS = (("x**2", "relu", False), ("cosh(x)", "relu", True))
 SIGNS = {
     "\u2212": "-", "\u2061": "", "\u221e": r"\infty", "\u2202": r"\partial",
     "\u2207": r"\nabla", "\u2211": r"\sum", "\u222b": r"\int", "\u2208": r"\in", "\u22c5": r"\cdot",
-    "\u2192": r"\to", "\u2265": r"\ge", "\u2260": r"\neq", "\u27e8": r"\langle",
+    "\u2192": r"\to", "\u2265": r"\ge", "\u2264": r"\le", "\u2260": r"\neq", "\u27e8": r"\langle",
     "\u00d7": r"\times", "\u27e9": r"\rangle", "\u2016": r"\Vert", "\u211d": r"\mathbbR",
     "\u02d9": "", "\u2032": "'", "\u2033": "''", "\u02dc": "", "\u2113": r"\ell",
     "\U0001d5b3": "T",
@@ -62,7 +62,7 @@ def back(element):
         scripts = zip(marks, parts[1:], strict=True)
         return parts[0] + "".join(x if x in PRIMES else mark + x for mark, x in scripts)
     text = "".join(SIGNS.get(c, c) for c in DROPPED.sub("", element.text or ""))
-    named = text in ("log", "exp", "sinh", "cosh", "sin", "cos", "min", "tan", "tanh", "arctan")
+    named = text in "log exp sinh cosh sin cos min max tan tanh arctan".split()
     return SHAPES.get(tag, "") + "\\" * named + text + "".join(parts)
 
 
