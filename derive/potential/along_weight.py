@@ -336,17 +336,24 @@ class _AlongWeight:
         There a weight is a root of either sign, and a logarithm with it that of the modulus.
         """
         p, names = self.p, self.notation.weights
-        F = to_sympy(p.trees[0], names)
-        slopes = [fewest([x, sympy.factor(x)]) for x in (F.diff(names[w]) for w in p.weights)]
-        flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))
-        kernel = sympy.Add(*(x * y for x, y in zip(slopes, flow, strict=True)))
+        F, place = to_sympy(p.trees[0], names), to_expr(self.leaf.place, names)
         images = {names[w]: self.image(w) for w in p.weights}
-        place = to_expr(self.leaf.place, names)
-        pace = sympy.Add(*(place.diff(names[w]) * x for w, x in zip(p.weights, flow, strict=True)))
         either = [names[w] for w in p.weights if self.is_of_either_sign(w)]
-        logs = {log for e in (F, pace, kernel) for log in e.atoms(sympy.log) if log.has(*either)}
-        sizes = {log: sympy.log(sympy.Abs(log.args[0])) for log in logs} if either else {}
-        return tuple(e.xreplace(sizes).xreplace(images) for e in (F, pace, kernel))
+
+        def on_leaf(e: Expr) -> Expr:
+            logs = (log for log in e.atoms(sympy.log) if either and log.has(*either))
+            return e.xreplace({x: sympy.log(sympy.Abs(x.args[0])) for x in logs}).xreplace(images)
+
+        def moving(slopes: list[Expr]) -> tuple[Expr, Expr]:
+            flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))
+            pairs = zip(p.weights, slopes, flow, strict=True)
+            parts = [(place.diff(names[w]) * x, dF * x) for w, dF, x in pairs]
+            pace, kernel = (on_leaf(sympy.Add(*column)) for column in zip(*parts, strict=True))
+            return pace, kernel
+
+        slopes = [F.diff(names[w]) for w in p.weights]
+        ways = moving(slopes), moving([*map(sympy.factor, slopes)])
+        return on_leaf(F), *map(fewest, zip(*ways, strict=True))
 
     def image(self, w: str) -> Expr:
         """Return a weight as a function of t, a root of what is shorter where it is one."""

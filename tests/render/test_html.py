@@ -43,6 +43,7 @@ SIGNS = {
       "omega", "kappa", "varepsilon", "theta", "Gamma", "Delta", "sigma", "xi", "gamma")],
      strict=True)),
 }  # fmt: skip
+NAMED = ("log", "exp", "sinh", "cosh", "sin", "cos", "min", "max", "tan", "tanh", "arctan")
 PRIMES = ("'", "''")
 PICTURE = "data:image/svg+xml;base64,"
 SHAPES = {"mfrac": r"\frac", "msqrt": r"\sqrt"}
@@ -62,7 +63,7 @@ def back(element):
         scripts = zip(marks, parts[1:], strict=True)
         return parts[0] + "".join(x if x in PRIMES else mark + x for mark, x in scripts)
     text = "".join(SIGNS.get(c, c) for c in DROPPED.sub("", element.text or ""))
-    named = text in "log exp sinh cosh sin cos min max tan tanh arctan".split()
+    named = text in NAMED
     return SHAPES.get(tag, "") + "\\" * named + text + "".join(parts)
 
 
