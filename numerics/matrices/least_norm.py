@@ -129,21 +129,10 @@ def _least(A: Array, F: Array, y: Array, tol: float, max_iterations: int) -> Lea
 _DIAGONAL = 1e-10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shared:
-    """<A_i, beta> = y_i with ``A_i = V diag(a_i) H^T``: V (n, k), H (m, k), a (i, k), in doubles.
-
-    Of symmetric A_i H is V, and k = n.
-    """
-
-    basis: Array
-    other: Array
-    values: Array
-    y: Array
-
-
-def shared_bases(model: MatrixMap, y: Iterable[object]) -> Shared:
+def shared_bases(model: MatrixMap, y: Iterable[object]) -> tuple[Array, Array, Array, Array]:
     """Return the bases that the given measurements of F share, which is decided exactly.
+
+    ``A_i = V diag(a_i) H^T``: V (n, k), H (m, k), a (i, k) and y; H = V of symmetric A_i.
 
     Raises:
         InputError: there are none, or y has another size.
@@ -170,7 +159,7 @@ def shared_bases(model: MatrixMap, y: Iterable[object]) -> Shared:
     left = A / sizes - np.einsum("jk,ik,lk->ijl", basis, values, other)
     if np.abs(left).max() > _DIAGONAL:
         raise NumericalError("the shared eigenbasis is not found to 10 digits; scale the A_i alike")
-    return Shared(basis, other, values * sizes[:, :, 0], target)
+    return basis, other, values * sizes[:, :, 0], target
 
 
 def sensing_limit(model: MatrixMap, y: Iterable[object], start: Mapping[str, ArrayLike]) -> Array:
@@ -195,10 +184,10 @@ def sensing_limit(model: MatrixMap, y: Iterable[object], start: Mapping[str, Arr
     >>> sensing_limit(model, [1], start).round(3).tolist()
     [[0.0, 0.0], [0.0, 0.5]]
     """
-    shared, found = shared_bases(model, y), cast(Any, derive(model))
+    (left, right, a, target), found = shared_bases(model, y), cast(Any, derive(model))
     entry: Derivation = found.entry
     weights = {x: np.asarray(start[x], dtype=float) for x in model.names}
-    bases = {x: shared.basis if x in model.lefts else shared.other for x in model.names}
+    bases = {x: left if x in model.lefts else right for x in model.names}
     rows = np.array([bases[x].T @ W for x, W in weights.items()])
     mus = [float(mu) for mu, _ in model.eigenspaces]
     spaces = [np.array(E, dtype=float).reshape(len(E), -1) for _, E in model.eigenspaces]
@@ -206,8 +195,8 @@ def sensing_limit(model: MatrixMap, y: Iterable[object], start: Mapping[str, Arr
     lengths = np.linalg.norm(parts, axis=(1, 3))
     symbols = entry.parameterization.start_symbols
     starts = {x: n.tolist() for x, n in zip(symbols, lengths, strict=True)}
-    q = of_copies(copies(entry.parameterization, len(shared.values[0])), starts)
-    solution = interpolate(q, shared.values, shared.y)
+    q = of_copies(copies(entry.parameterization, len(a[0])), starts)
+    solution = interpolate(q, a, target)
     if not solution.converged:
         raise NumericalError(solution.message)
     grown = np.exp(2 * np.outer(mus, q.gradient(solution.value))) - 1
