@@ -272,9 +272,10 @@ class Signs:
     def _linear(self, e: Expr) -> bool:
         """Say whether it is a positive multiple of what is positive plus a number, not negative."""
         whole = sympy.expand(e).as_coefficients_dict()
-        for f in (f for f in self.above if not f.is_number):
-            base = sympy.expand(f).as_coefficients_dict()
-            lead = next(x for x in base if x != 1)
+        for base in (sympy.expand(f).as_coefficients_dict() for f in self.above):
+            lead = next((x for x in base if x != 1), None)
+            if lead is None:  # a number
+                continue
             ratio = whole.get(lead, 0) / base[lead]
             rest = {x: whole.get(x, 0) - ratio * base.get(x, 0) for x in {*whole, *base}}
             if ratio > 0 and not any(v for x, v in rest.items() if x != 1) and rest.get(1, 0) >= 0:

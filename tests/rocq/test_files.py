@@ -244,3 +244,12 @@ def test_what_a_file_calls_its_own_is_no_name_of_a_user(name):
     constants = {name_of(c.name) for x in derivation(name).potential.pieces for c, _ in x.constants}
     own += {*re.findall(r"^Definition ([\w']+)", written(name), re.MULTILINE)} - constants
     assert [lemma for lemma in own if "'" not in lemma and lemma not in RESERVED] == []
+
+
+def test_a_condition_that_is_a_number_when_it_is_multiplied_out_tells_nothing():
+    """From a = alpha^2, b = alpha the sum of squares at the start is such a condition."""
+    x = sympy.Symbol("x")
+    assert not Signs(((x + 1) ** 2 - x**2 - 2 * x,), ()).positive(x)
+    d = derive_once(["a**2 + b**2"], start={"a": "alpha**2", "b": "alpha"})
+    assert "Theorem model" in d.to_code("rocq")
+    assert check.check_text(d.to_json()).verdict == "PROVED"
