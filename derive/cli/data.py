@@ -121,7 +121,11 @@ def _norm(record: Margins) -> str:
         )
     if re.fullmatch(r"l(?:[0-9/]+|inf)|\|DFT\|_1", record.norm or ""):
         return "dft" if record.norm == "|DFT|_1" else str(record.norm)
-    what = "Q has no horizon" if record.norm is None else f"the horizon of Q is {record.norm}"
+    shape, none = record.shape, "Q has no horizon"
+    if shape.cone is not None:
+        cone = str(shape.cone).replace("Abs(", "abs(")
+        none = f"the horizon of Q is {cone} on the beta that are reached alone"
+    what = none if record.norm is None else f"the horizon of Q is {record.norm}"
     raise NumericalError(
         f"{what}: give a norm in which margins are computed, --norm {', '.join(NORMS)}"
     )
