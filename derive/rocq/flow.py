@@ -430,7 +430,7 @@ def rests(m: Subject, on: Callable[[str], Terms], steady: str) -> str:
         f"  - intros k s hk' [ht _]. {known}\n    {each('k', [moves] * n)}.\n"
         f"  - intros k j s hk' hj' [ht _]. {known}\n    {each('k', [inner] * n)}.\n"
         "  - intros k hk'. assert (f' := from'). unfold starts in f'. hyps.\n"
-        f"    {each('k', ['lra'] * n)}.\nQed.\n"
+        f"    {each('k', ['first [lra|begun w; field; sides]'] * n)}.\nQed.\n"
     )
     return lines + "".join(
         f"Lemma rests{i}' t : 0 <= t -> w t {i}%nat = {on('t')(tie)}.\n"

@@ -84,6 +84,7 @@ MODELS = {
     "root at a number": (["sqrt(u)"], {"u": "4"}),
     "logarithm at one": (["log(u)"], {"u": "1"}),
     "tanh at a number": (["tanh(u)"], {"u": "3"}),
+    "proportion": (["u**2 + v**2"], {"u": "alpha**2", "v": "alpha"}),
 }
 """Others, by name."""
 REFUTED = {

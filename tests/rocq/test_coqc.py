@@ -58,6 +58,7 @@ def test_a_theorem_is_accepted(folder, name):
         "line and product",
         "number",
         "tied fractions",
+        "proportion",
         "tied at one rate",
         "letter",
         "negative number",
