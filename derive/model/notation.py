@@ -268,11 +268,21 @@ def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:
 
 
 def to_shorter_expr(element: RationalFunction, symbols: Images) -> Expr:
-    """Return a field element expanded, or in factors where that has fewer operations."""
+    """Return a field element expanded, or in factors where that has fewer operations.
+
+    Of as many it is in factors where a number is before a sum below the bar.
+
+    >>> from derive.exact.field.function_field import FunctionField
+    >>> (a, b), images = FunctionField(("a", "b")).gens, dict(zip("ab", sympy.symbols("a b")))
+    >>> to_shorter_expr(a / (2 * a * a + 2 * b * b), images)
+    a/(2*(a**2 + b**2))
+    """
     whole = to_expr(element, symbols)
     if sum(map(len, element.parts)) > LONG:
         return whole
-    return min(whole, to_factored_expr(element, symbols), key=lambda e: int(e.count_ops()))
+    ways = [whole, to_factored_expr(element, symbols)]
+    ways = ways[::-1] if element.denominator.primitive()[0] != 1 else ways
+    return min(ways, key=lambda e: int(e.count_ops()))
 
 
 LONG = 400
@@ -285,8 +295,10 @@ def _in_factors(
     field, sides = element.field, [take(x) for x in element.parts]
     parts = (field.polynomial(f) for _, factors in sides for f, _ in factors)
     images = _in_order(field, {name for f in parts for name in f.variables()}, symbols)
-    top, bottom = (_factored(side, images) for side in sides)
-    return top / bottom
+    (above, top), (below, bottom) = sides
+    powers = [*top, *((f, -n) for f, n in bottom)]
+    number = sympy.Rational(int(above), int(below))
+    return sympy.Mul(number, *(_expanded(f, images) ** n for f, n in powers))
 
 
 def _in_order(field: FunctionField, used: Collection[str], symbols: Images) -> Sequence[Expr]:
@@ -302,12 +314,6 @@ def _expanded(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
         for exponents, c in terms(polynomial)
     )
     return sympy.Add(*products)
-
-
-def _factored(factorization: Factorization, images: Sequence[Expr]) -> Expr:
-    content, factors = factorization
-    powers = (_expanded(f, images) ** n for f, n in factors)
-    return sympy.Mul(sympy.Integer(content), *powers)
 
 
 def rational(value: Fraction) -> Expr:

@@ -5,7 +5,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive.exact.liouville import why_not_elementary, why_not_elementary_root
+from derive.exact.liouville import logarithmic_part, why_not_elementary, why_not_elementary_root
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy, parse_expression
 from tests.published import derive_once
@@ -166,3 +166,32 @@ def test_constants_that_the_start_relates_are_not_general():
         assert bool(piece.integrand.proof) == free
     (piece,) = derive_once("w*exp(k*w**3)", parameters=["k"]).potential.pieces
     assert piece.integrand.proof.startswith("for general `k` no rational function")
+
+
+@pytest.mark.parametrize(
+    ("text", "logarithms", "left"),
+    [
+        ("2*cosh(t)**2/(t + sinh(t)*cosh(t))", ["(exp(t)**4 + 4*t*exp(t)**2 - 1)/exp(t)**2"], "0"),
+        ("1/(exp(t) + 1)", ["exp(t) + 1"], "1"),
+        ("1/(t*(log(t) + 2)) + t", ["log(t) + 2"], "t"),
+        ("1/(exp(t) - t)", [], "-1/(t - exp(t))"),  # of which the residue moves
+        ("exp(t)/(exp(2*t) - c)", [], "exp(t)/(exp(t)**2 - c)"),  # two residues
+        ("1/(exp(t) + 1)**2", [], "1/(exp(t)**2 + 2*exp(t) + 1)"),
+        ("1/t", [], "1/t"),
+    ],
+)
+def test_residues_that_are_one_number_give_logarithms(text, logarithms, left):
+    f = element(text)
+    found, rest = logarithmic_part(f)
+    assert [repr(p) for _, p in found] == logarithms
+    assert repr(rest) == left
+    parts = (f.field.constant(c) * f.field.derivative(p, 0) / p for c, p in found)
+    assert sum(parts, rest) == f
+
+
+def test_a_differential_in_an_exponential_is_written_in_it():
+    why = why_not_elementary_root(element("(exp(t) + exp(-t))**4/(exp(2*t) + exp(-2*t) + c)"))
+    what = "`(E**4 + 2*E**2 + 1)/(E**2*sqrt(E**4 + c*E**2 + 1))`"
+    assert why == (
+        f"with `E = exp(t)` the differential of {what} has no residue and is not exact (Ritt 1948)"
+    )

@@ -68,7 +68,7 @@ def test_hypotheses_are_the_conditions_of_the_page(name):
     assert hypotheses[: len(asked)] == asked
     begun = len(hypotheses) - len(asked)
     assert begun <= sum(len(piece.domain.walls) for piece in pieces)
-    assert begun == {"sine": 2}.get(name, 0)
+    assert begun == {"sine": 2, "hyperbola": 1}.get(name, 0)
 
 
 def test_the_claim_is_what_the_record_says():
