@@ -86,6 +86,18 @@ def at(R, betas, beta):
     return float(R.subs(dict(zip(betas, beta, strict=True))))
 
 
+def of_power(block, C):
+    """Return C |beta|^p."""
+    return C * sympy.Abs(block.beta[0]) ** block.power
+
+
+def said(f, R):
+    """Return the least cost of a formula, which for log det K is that of det K."""
+    if f.cost != "log-det-K":
+        return R
+    return sympy.log(R) if R != 0 else -sympy.oo
+
+
 @witness("fibre cost")
 def least(f, statement, rng):
     """Minimise the cost, tr K or det K subject to F(w) = beta at some beta on all sides."""
@@ -104,14 +116,12 @@ def least(f, statement, rng):
             continue
         if found is None and not block.signs:
             continue
-        R = C * sympy.Abs(block.beta[0]) ** block.power if C is not None else block.formula
-        if f.cost == "log-det-K":
-            R = sympy.log(R) if R != 0 else -sympy.oo
+        R = said(f, of_power(block, C) if C is not None else block.formula)
         tried += 1
         compared(found, at(R, block.beta, beta), beta, block.attained)
         if (C := block.kept[beta[0] > 0]) is not None:
-            R = C * sympy.Abs(block.beta[0]) ** block.power
-            compared(fibre.least(np.array(beta), rng, 0), at(R, block.beta, beta), beta)
+            least_kept = fibre.least(np.array(beta), rng, 0)
+            compared(least_kept, at(said(f, of_power(block, C)), block.beta, beta), beta)
     return tried
 
 
