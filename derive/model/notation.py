@@ -270,7 +270,7 @@ def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:
 def to_shorter_expr(element: RationalFunction, symbols: Images) -> Expr:
     """Return a field element expanded, or in factors where that has fewer operations.
 
-    Of as many it is in factors where a number is before a sum below the bar.
+    Of as many it is that of fewer letters where there is a number before a sum below the bar.
 
     >>> from derive.exact.field.function_field import FunctionField
     >>> (a, b), images = FunctionField(("a", "b")).gens, dict(zip("ab", sympy.symbols("a b")))
@@ -280,9 +280,10 @@ def to_shorter_expr(element: RationalFunction, symbols: Images) -> Expr:
     whole = to_expr(element, symbols)
     if sum(map(len, element.parts)) > LONG:
         return whole
-    ways = [whole, to_factored_expr(element, symbols)]
-    ways = ways[::-1] if element.denominator.primitive()[0] != 1 else ways
-    return min(ways, key=lambda e: int(e.count_ops()))
+    factored = to_factored_expr(element, symbols)
+    if element.denominator.primitive()[0] == 1:
+        return min(whole, factored, key=lambda e: int(e.count_ops()))
+    return min(factored, whole, key=lambda e: (int(e.count_ops()), len(str(e))))
 
 
 LONG = 400
