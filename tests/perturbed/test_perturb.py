@@ -94,11 +94,20 @@ def test_what_is_not_closed_is_not_called_so(outputs, by, verdict):
     v = perturb(derive_once(outputs), by)
     assert v.verdict is verdict
     assert v.start == ()
-    known = {s.name for x in (v.effective or {}).values() for s in x.free_symbols}
-    assert v.effective is None or "Delta_c" in known  # c at the end is not told in numbers
+    assert (v.effective is None) == ((outputs, by) != (["a*u1", "a*u2"], "momentum"))
     if verdict is Verdict.REFUTED:
         assert any(not e.holds for e in v.closed.evidence)
     assert "no $Q$" not in v.to_latex()
+
+
+def test_the_start_that_has_the_law_at_the_end_has_it():
+    """Where the end is told by the change Delta_c of the law."""
+    d = derive_once(["a*u1", "a*u2"])
+    v, (law,) = perturb(d, "momentum"), d.conserved.laws
+    begin = {s: sympy.Symbol(f"{s.name}_0", real=True) for s in law.free_symbols}
+    moved = {s: v.effective[x] for s, x in begin.items()}
+    change = sympy.Symbol("Delta_c", real=True)
+    assert sympy.cancel(law.xreplace(moved) - law.xreplace(begin) - change) == 0
 
 
 @pytest.mark.parametrize("before", [0, 1])
