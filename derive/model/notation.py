@@ -297,9 +297,9 @@ def _in_factors(
     parts = (field.polynomial(f) for _, factors in sides for f, _ in factors)
     images = _in_order(field, {name for f in parts for name in f.variables()}, symbols)
     (above, top), (below, bottom) = sides
-    powers = [*top, *((f, -n) for f, n in bottom)]
-    number = sympy.Rational(int(above), int(below))
-    return sympy.Mul(number, *(_expanded(f, images) ** n for f, n in powers))
+    product = sympy.Mul(sympy.Integer(above), *(_expanded(f, images) ** n for f, n in top))
+    divisors = (_expanded(f, images) ** -n for f, n in bottom)
+    return sympy.Mul(product, sympy.Rational(1, int(below)), *divisors)
 
 
 def _in_order(field: FunctionField, used: Collection[str], symbols: Images) -> Sequence[Expr]:
