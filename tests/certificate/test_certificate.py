@@ -64,9 +64,9 @@ def test_the_catalogue_is_certified_in_full(entry):
     p = entry.read().parameterization()
     report = check_text(certified_once(p))
     assert report.verdict == entry.verdict
-    assert [text[:23] for text in report.open] == ["that F of the record is"] * isinstance(
-        p, MatrixMap
-    )
+    left = [text[:23] for text in report.open]
+    assert len(left) == isinstance(p, MatrixMap)
+    assert {*left} <= {"that F of the record is", "that matrices of every "}
 
 
 def leaves(value, path=()):

@@ -95,7 +95,7 @@ def test_no_mutant_says_more():
 def test_no_mutant_of_thousands_says_more():
     texts = [record(name) for name in (*OWN, *MORE)]
     texts += [derive_entry(entry).to_json() for entry in entries()]
-    passed, more = tried([text for text in texts if json.loads(text)["certificate"]], 5000, 2)
+    passed, more = tried([text for text in texts if json.loads(text).get("certificate")], 5000, 2)
     assert more == []
     assert passed < 1000
 

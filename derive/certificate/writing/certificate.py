@@ -182,9 +182,11 @@ class _Writer:
         for block, said in zip(d.blocks, duals, strict=True):
             outputs = [i + 1 for i in block.outputs]
             texts = [t for f in said.values() for t in _texts(f)]
-            aids = {"definitions": self.calls.missing(texts, self.state.space)} if texts else None
-            tries = iter([aids] * bool(texts))
-            proofs["dual"].append(self.first(sections.dual, [outputs, said], tries))
+            tries = list[JSON]()
+            with contextlib.suppress(Rejected):  # of a logarithm that is infinite at the start
+                aids = {"definitions": self.calls.missing(texts, self.state.space)}
+                tries += [aids] * bool(texts)
+            proofs["dual"].append(self.first(sections.dual, [outputs, said], iter(tries)))
             shown = block.potential.piece
             if shown is not None and d.potential.pieces:
                 said = next(pieces)
