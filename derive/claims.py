@@ -106,10 +106,8 @@ def uses(d: Derivation) -> Iterator[Statement]:
 
 def _activated(u: str) -> Iterator[Statement]:
     """Say what a ReLU, leaky or not, on <u, x_i> changes: what steers, and at times the limit."""
-    steers = f"`sum_i r_i sigma'(<{u}, x_i>) x_i` steers, as `sigma'(t) t = sigma(t)`"
-    for kind, (when, words) in ACTIVATED.items():
-        below = (note(steers),) if kind == "activation" else ()
-        conditions = ("`phi > 0`", when.format(u))
+    for kind, (when, words, why) in ACTIVATED.items():
+        conditions, below = ("`phi > 0`", when.format(u)), (note(why.format(u)),)
         yield Statement(words.format(u), kind=kind, conditions=conditions, below=below)
 
 
@@ -157,24 +155,26 @@ ACTIVATED = {
         "a limit of the ReLU network `phi sigma(<{0}, x_i>) = sigma(<beta, x_i>)`, `sigma(t) ="
         " max(t, c t)`, that fits `y` meets the KKT conditions of `min Q` subject to `<x_i, beta> ="
         " sigma^-1(y_i)`, whichever `<{0}, x_i>` change sign on the way",
+        "`sum_i r_i sigma'(<{0}, x_i>) x_i` steers, as `sigma'(t) t = sigma(t)`",
     ),
     "idle data": (
         "`c = 0` with some `y_i = 0`",
         "loss weights and orders of batches move limits that fit, on some data: `<x_i, beta> < 0`"
         " fits, and has steered while it was above 0; no `Q(beta)` has each as its only minimiser",
+        "as of `y_1 = 0 < y_2` and `<x_1, x_2> < 0 < <{0}_0, x_1>`: row 1 first leaves"
+        " `<beta, x_1> = 0`, then row 2 less than that, with a multiplier of row 1; a large row 2"
+        " alone may do the same without",
     ),
     "active unit": (
         "`<{0}_0, x_i> > 0` for all `i`",
         "the unit stays active on all `x_i`, `sigma(t) = t` there, under losses that decrease with"
         " the outputs if `<x_i, x_j> >= 0` for all `i, j`, and under `|.|^2` if the `x_i` are"
         " orthogonal and all `y_i > 0`; on other data `<{0}, x_i>` may reach 0",
+        "where `<{0}, x_j> = 0` its derivative is `phi sum_i r_i sigma'(<{0}, x_i>) <x_i, x_j>`,"
+        " up to a positive factor",
     ),
 }
-"""Of a ReLU: when, and what. Where <u, x_j> = 0, <u, x_j>' = r phi sum_i r_i sigma' <x_i, x_j>.
-
-Of y_1 = 0 < y_2 and <x_1, x_2> < 0 < <u_0, x_1>: row 1 first leaves <beta, x_1> = 0, then row 2
-less than that, with a multiplier of row 1; a large row 2 alone may do the same without.
-"""
+"""Of a ReLU: when, what, and why."""
 EVERY_CONVEX = "every convex subset of the domain that contains it"
 EVERY_TIME = (
     "for every decreasing loss of the margins, such as the logistic loss, with the labels in the"

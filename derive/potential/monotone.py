@@ -202,24 +202,16 @@ def _has_tail(term: Expr, z: Symbol) -> bool:
 Interval = tuple[Expr, Expr]
 REAL: Interval = (-sympy.oo, sympy.oo)
 POSITIVE: Interval = (sympy.S.Zero, sympy.oo)
-CALLS: dict[str, tuple[Interval, Interval]] = {
-    "exp": (REAL, POSITIVE),
-    "log": (POSITIVE, REAL),
-    "tanh": (REAL, (-sympy.S.One, sympy.S.One)),
-    "sinh": (REAL, REAL),
-    "asinh": (REAL, REAL),
-    "atan": (REAL, (-sympy.pi / 2, sympy.pi / 2)),
+Inverse = Callable[[Expr], Expr]
+CALLS: dict[str, tuple[Inverse, Interval, Interval]] = {
+    "exp": (sympy.log, REAL, POSITIVE),
+    "log": (sympy.exp, POSITIVE, REAL),
+    "tanh": (lambda y: sympy.log((1 + y) / (1 - y)) / 2, REAL, (-sympy.S.One, sympy.S.One)),
+    "sinh": (lambda y: sympy.log(y + sympy.sqrt(1 + y * y)), REAL, REAL),
+    "asinh": (sympy.sinh, REAL, REAL),
+    "atan": (sympy.tan, REAL, (-sympy.pi / 2, sympy.pi / 2)),
 }
-"""Monotone functions: the interval on which each is smooth, and its limits at the ends of that."""
-INVERSES: dict[str, Callable[[Expr], Expr]] = {
-    "exp": sympy.log,
-    "log": sympy.exp,
-    "tanh": lambda y: sympy.log((1 + y) / (1 - y)) / 2,
-    "sinh": lambda y: sympy.log(y + sympy.sqrt(1 + y * y)),
-    "asinh": sympy.sinh,
-    "atan": sympy.tan,
-}
-"""Their inverses, by logarithms."""
+"""Monotone functions: the inverse, by logarithms, where each is smooth, and its limits there."""
 
 
 @dataclass(frozen=True)
@@ -288,9 +280,8 @@ def outermost(p: Parameterization, notation: Notation) -> Layer | None:
                     square, image=sympy.cosh, inverse=sympy.acosh, limits=tuple(limits)
                 )
             case Call(function, x) if function in CALLS:
-                ends = CALLS[function]
-                h, side = getattr(sympy, function), 1 if 0 in ends[0] else None
-                return Layer(of(x), h, INVERSES[function], *ends, side=side)
+                side = 1 if CALLS[function][1] == POSITIVE else None
+                return Layer(of(x), getattr(sympy, function), *CALLS[function], side=side)
             case Call(function, x) if whole := RECORDS[function].rewritten:
                 return outermost(of(substituted(template(whole), {"x": x})), notation)
     except Undecided:

@@ -518,3 +518,31 @@ def test_what_is_a_square_beside_a_constant_is_told_by_it():
     (piece,) = derive_once("(1 + a)**2*b").potential.pieces
     assert piece.note == "`(a + 1)**2 = delta + 2*t**2 + 1`, `b = t`"
     assert [case.where for case in piece.integrand.cases][-1] == "`delta = -1`"
+
+
+CONSTANTS = [{"delta": d, "delta1": 2, "delta2": e} for d in (3, -3, 0, -1) for e in (1, 9, -9)]
+
+
+def root_where(condition, numbers):
+    """Return s > 0 of `f = c*s**2`, 1 where that is `f = c`; None where it is not so."""
+    f, right = (sympy.sympify(x) for x in re.match("`([^`]*) = ([^`]*)`", condition).groups())
+    if not (c := right.coeff("s", 2)):
+        return 1 if f.subs(numbers) == right else None
+    square = f.subs(numbers) / c
+    return sympy.sqrt(square) if square > 0 else None
+
+
+@pytest.mark.parametrize("output", ["a**2*(b + c)", "a**4*b", "(1 + a)**2*b", "(a + b)**2*c"])
+def test_each_case_of_an_open_sign_is_an_antiderivative(output):
+    """At constants of which it is said."""
+    (piece,) = derive_once(output).potential.pieces
+    x = sympy.Symbol("x", real=True)
+    for case in piece.integrand.cases:
+        roots = ((numbers, root_where(case.where, numbers)) for numbers in CONSTANTS)
+        known = next({**numbers, "s": s} for numbers, s in roots if s is not None)
+        f, whole = (
+            e.subs({s: known[s.name] for s in e.free_symbols - {x}})
+            for e in (case.integral.function, case.value)
+        )
+        assert all(abs((whole.diff(x) - f).subs(x, at).n()) < 1e-9 for at in (0.3, 1.7))
+    assert len(piece.integrand.cases) >= 2

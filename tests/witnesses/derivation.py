@@ -339,6 +339,14 @@ def limits_know_no_weights(d, statement, rng):
     return trials
 
 
+def require_in_rows(d, X, slope, case):
+    """Refute that a gradient of Q is in the row space of X."""
+    nu, *_ = np.linalg.lstsq(X.T, slope, rcond=None)
+    off = np.max(np.abs(X.T @ nu - slope)) / (1e-2 + np.max(np.abs(slope)))
+    if off > AT_LIMITS and not unseen(d):
+        raise Refuted(f"grad Q is {off} off the rows {X.tolist()} from {case.starts}")
+
+
 @witness("minimiser")
 def kkt_at_the_limit(d, statement, rng):
     """Look whether grad Q at the limit of a flow of the weights is in the row space of X."""
@@ -352,10 +360,7 @@ def kkt_at_the_limit(d, statement, rng):
         except NO_TRIAL:
             continue
         if np.all(np.isfinite(slope)) and inside:
-            nu, *_ = np.linalg.lstsq(X.T, slope, rcond=None)
-            off = np.max(np.abs(X.T @ nu - slope)) / (1e-2 + np.max(np.abs(slope)))
-            if off > AT_LIMITS and not unseen(d):
-                raise Refuted(f"grad Q is {off} off the rows {X.tolist()} from {case.starts}")
+            require_in_rows(d, X, slope, case)
             trials += 1
     return trials
 
@@ -438,10 +443,7 @@ def relu_stays_in_the_rows(d, statement, rng):
                 continue
             alike = is_along(case.flows, w) and is_along(case.flows, case.flows.w0)
             if np.all(np.isfinite(slope)) and case.on_this_side(w) and alike:
-                nu, *_ = np.linalg.lstsq(X.T, slope, rcond=None)
-                off = np.max(np.abs(X.T @ nu - slope)) / (1e-2 + np.max(np.abs(slope)))
-                if off > AT_LIMITS and not unseen(d):
-                    raise Refuted(f"grad Q is {off} off the rows {X.tolist()} from {case.starts}")
+                require_in_rows(d, X, slope, case)
                 trials += 1
     return trials
 
