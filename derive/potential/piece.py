@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Literal, Self, TypeAlias, TypeVar, cast, get_args
 
 import sympy
@@ -94,12 +95,14 @@ class Lift(Held):
         weights: dw_k/dbeta_i, d rows of p functions.
         log_warp: dlog g/dbeta_i; zeros for a Hessian map.
         warp: g, in the unit of the gradient that is printed; None where that is 1 at the start.
+        numbers: what parameters of F are in these functions, where they have numbers.
     """
 
     weights: tuple[tuple[RationalFunction, ...], ...]
     log_warp: tuple[RationalFunction, ...]
     rho: Matrix
     warp: RationalFunction | None = None
+    numbers: tuple[tuple[str, Fraction], ...] = ()
 
 
 Left: TypeAlias = Literal[

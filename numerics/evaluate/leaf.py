@@ -23,7 +23,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
-from derive.language import parse_expression
+from derive.language import bind, parse_expression
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
@@ -285,7 +285,7 @@ class LeafOde:
         if self.lift is None or self.lift.warp is None:
             return Fraction(1)
         builder = Builder(self.parameterization.weights)
-        tape = builder.tape([_function(builder, self.lift.warp)])
+        tape = builder.tape([_function(builder, self.lift.warp, self.lift)])
         ((value,),) = propagate(tape, [[x] for x in self.weights], digits + _STEPS)
         return value
 
@@ -313,11 +313,11 @@ class LeafOde:
             speed = builder.divide(builder.constant(step), builder.dot(gradient, moves))
             still = builder.constant(Fraction(0))
             return [builder.multiply(move, speed) for move in moves], still, [speed]
-        warp = builder.input(_WARP)
+        warp, lift = builder.input(_WARP), self.lift
 
         def along(functions: Field) -> Register:
             return builder.linear(
-                (_function(builder, f), c) for f, c in zip(functions, b, strict=True)
+                (_function(builder, f, lift), c) for f, c in zip(functions, b, strict=True)
             )
 
         moves = [along(column) for column in zip(*self.lift.weights, strict=True)]
@@ -341,13 +341,14 @@ class LeafOde:
         growth = []
         for slope, row in zip(self.lift.log_warp, rows, strict=True):
             rate = builder.dot(row, moves)
-            growth.append((builder.multiply(_function(builder, slope), rate), one))
+            growth.append((builder.multiply(_function(builder, slope, self.lift), rate), one))
         return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
 
 
-def _function(builder: Builder, f: Number) -> Register:
-    """Write a rational function of the weights."""
-    generators = [builder.tree(parse_expression(name)) for name in f.field.names]
+def _function(builder: Builder, f: Number, lift: Lift) -> Register:
+    """Write a rational function of the weights, with the numbers of a lift for parameters."""
+    names = (bind(parse_expression(name), dict(lift.numbers)) for name in f.field.names)
+    generators = [*map(builder.tree, names)]
 
     def polynomial(g: Number) -> Register:
         terms = []

@@ -143,9 +143,8 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
 
     pieces: list[Piece] = []
     for piece in potential.pieces:
-        if piece.lift is not None:
-            raise NumericalError("Q is an integral here: give the parameters numbers in F itself")
-        pieces.append(piece.mapped(at))
+        lift = piece.lift and replace(piece.lift, numbers=tuple(values.items()))
+        pieces.append(replace(piece.mapped(at), lift=lift))
     other = None if potential.other_side is None else specialize(potential.other_side, values)
     turning = potential.turning and replace(potential.turning, slope=at(potential.turning.slope))
     pieces = _on_their_domains(pieces, bound, values)

@@ -211,6 +211,21 @@ def test_numbers_for_pi_in_an_exponent_leave_something_to_evaluate():
     assert float(q.gradient(q.beta0[0])) == pytest.approx(0, abs=1e-12)
 
 
+def test_a_form_in_the_weights_of_two_outputs_takes_numbers_for_parameters():
+    """Q with D = 3 is that of F with 3 in it, up to its unit."""
+    start, slopes = {"a": "1", "b": "2"}, []
+    for outputs, parameters in (
+        (["a**2 + b**2", "a**3 + D*b"], ["D"]),
+        (["a**2 + b**2", "a**3 + 3*b"], []),
+    ):
+        p = Parameterization.parse(outputs, start, parameters=parameters)
+        q = derive_once(p).potential.numeric(dict.fromkeys(parameters, 3))
+        slopes.append(q.gradient(tuple(float(b) * 1.05 for b in q.beta0)))
+    (u, v), (x, y) = slopes
+    assert u / x == pytest.approx(v / y, rel=1e-9)
+    assert u / x > 0
+
+
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "start"),

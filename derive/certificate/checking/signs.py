@@ -88,10 +88,10 @@ class Conditions:
         """Return the sign of a function that is not 0 at the start, as far as shown, or 0."""
         return self.sign_anywhere(f) if not_zero(f.at(self.space.start)) else 0
 
-    def sign_anywhere(self, f: Function, of: Callable[[fmpz_mpoly], Sign] | None = None) -> int:
+    def sign_anywhere(self, f: Function, before: float = math.inf) -> int:
         """Return the sign that a function has wherever it is not 0, by those of its factors."""
         content = math.prod(f.ring.factor(side)[0] for side in (f.top, f.bottom))
-        signs = ((of or self.of)(p).value for p, n in factors(f) if n % 2)
+        signs = (self.of(p, before).value for p, n in factors(f) if n % 2)
         return math.prod(signs, start=sign(fmpq(content)))
 
     def keeps_sign(self, p: fmpz_mpoly) -> bool:
@@ -99,10 +99,14 @@ class Conditions:
         found = self.of(p)
         return bool(found.value) and not found.zeros()
 
-    def of(self, p: fmpz_mpoly) -> Sign:
-        """Return what is shown of p: by itself, or as of beta + 1 where beta - 1 > 0."""
+    def of(self, p: fmpz_mpoly, before: float = math.inf) -> Sign:
+        """Return what is shown of p: by itself, or as of beta + 1 where beta - 1 > 0.
+
+        Of the argument of a call that is by what has names *before* it: nothing goes in a circle.
+        """
         alone = self._alone(p)
-        shifts = ((p - n * q, n) for q in self.positive for n in (1, -1))
+        known = (q for q in self.positive if max(self.space.of(q).variables) < before)
+        shifts = ((p - n * q, n) for q in known for n in (1, -1))
         above = cache(lambda: next((n for rest, n in shifts if self._of_sum(rest).value == n), 0))
         return Sign(alone.value or above(), lambda: [] if above() else alone.zeros())
 
@@ -156,13 +160,13 @@ class Conditions:
         given, others = self.signs.get(str(symbol), 0), self.others
         if call and call.kind in ("log", "asinh", "atan"):
             u = call.argument
-            found = self._of_function(u**2 - 1 if call.kind == "log" else u)
+            found = self._of_function(u**2 - 1 if call.kind == "log" else u, k)
             return Sign(found.value or given, found.zeros)
         return Sign(given, lambda: [symbol] * (str(symbol) not in others))
 
-    def _of_function(self, f: Function) -> Sign:
+    def _of_function(self, f: Function, before: int = 0) -> Sign:
         """Return what is shown of a function of names and calls that come before."""
-        value = self.sign_anywhere(f, self._alone)
+        value = self.sign_anywhere(f, before)
         return Sign(value, lambda: [q for p, _ in factors(f) for q in self.of(p).zeros()])
 
     def _of_difference(self, p: fmpz_mpoly) -> Sign:
@@ -194,7 +198,7 @@ class Conditions:
         """
         of, (a, b) = self.space.of, self.space.parts(p, k, A)
         apart = self._of_function(of(a**2 - b**2 * A))
-        larger = self.sign_anywhere(of(b if apart.value < 0 else a), self._alone)
+        larger = self.sign_anywhere(of(b if apart.value < 0 else a), 0)
         return Sign(abs(apart.value) * larger, apart.zeros)
 
     def move(self, K: Function) -> None:
