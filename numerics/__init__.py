@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numerics.confirm.audit import audit_run
     from numerics.confirm.crosscheck import CrossCheck, crosscheck
     from numerics.confirm.paths import MirrorPath, mirror_path
-    from numerics.confirm.perturbed import PerturbedCheck, confirm_perturbation
+    from numerics.confirm.perturbed import confirm_perturbation
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
     from numerics.figures.derived import FlowDisplay, PotentialDisplay, RegimeDisplay
@@ -33,7 +33,6 @@ __all__ = [
     "MirrorPath",
     "NotSeparable",
     "NumericPotential",
-    "PerturbedCheck",
     "PotentialDisplay",
     "RegimeDisplay",
     "Solution",

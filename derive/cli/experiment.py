@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from derive.cli.forms import TEXT, Form, offer, rendered
-from derive.cli.options import Command, Commands, OfModel, command, time_limit
+from derive.cli.options import Command, Commands, OfModel, command, page, time_limit
 from derive.cli.output import Narrator, check_picture, check_writable, deliver
 from derive.cli.running import YES, Answer, Enter, finish, use_one_thread
 from derive.errors import InputError
@@ -133,7 +133,7 @@ def _command(name: str) -> click.Command:
     def run(setting: Setting, given: Session) -> int:
         return given.run(module, setting)
 
-    return command(name, kind.__doc__ or "", summary, run, kind, session)
+    return command(name, page(f"experiment-{name}"), summary, run, kind, session)
 
 
 EXPERIMENTS: dict[str, tuple[type[Setting], str, type[Session]]] = {

@@ -179,7 +179,7 @@ def list_commands() -> int:
 def page(name: str) -> str:
     """Return the page of help of a command, of which click leaves the examples as they are."""
     text = (Path(__file__).parent / "pages" / f"{name}.txt").read_text(encoding="utf-8")
-    return text.replace("\n\nExamples:", "\n\n\b\nExamples:")
+    return text.replace("\n\nExamples", "\n\n\b\nExamples")
 
 
 class _Once(click.Command):

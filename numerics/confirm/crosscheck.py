@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from typing import TypeAlias
@@ -67,6 +67,8 @@ _COMPARED = {
     "consistency": "Q, its gradient and K agree",
     "drift": "conserved quantities at every step",
 }
+"""What is compared: relative to |limit|; |grad Q|; the larger of |y| and the misfit of the start;
+the last two; |grad Q|; what a change of the weights may make of a conserved quantity."""
 
 
 def at_rest(gradient: Gradient, beta: Sequence[Real], digits: int) -> float:
@@ -141,16 +143,9 @@ class CrossCheck(Listed):
 
     Attributes:
         asked: the digits asked for.
-        stationarity: of grad Q(limit) lying in the row space of X, relative to |grad Q|.
-        feasibility: of X limit = y, relative to the larger of |y| and the misfit of the start.
-        interpolation: of the limit being the interpolant, relative to the norm of the limit; None
-            where no interpolant was found.
-        optimality: of the interpolant, as the two above.
-        consistency: of the gradient being that of Q and, for a single output, of K(limit) being
-            |grad F|^2 at the end of the flow; None where the form prints nothing to compare.
-        drift: of the conserved quantities at every step of the flow, relative to what a change
-            of the weights may make of them; None where there are none.
-        limit, steps, time: of the flow.
+        agreement: those that agree, of each in the table of what is compared; None where there is
+            nothing to compare, or no interpolant.
+        end: the flow.
         interpolant: the beta of least Q with X beta = y, found from Q alone; None with the reason
             in *missing*.
         problem: the X, y and start that were used.
@@ -159,25 +154,13 @@ class CrossCheck(Listed):
     """
 
     asked: int
-    stationarity: float
-    feasibility: float
-    interpolation: float | None
-    optimality: float | None
-    consistency: float | None
-    drift: float | None
-    limit: tuple[Real, ...]
+    agreement: Mapping[str, float | None] = field(hash=False)
+    end: Flow
     interpolant: tuple[Real, ...] | None
     missing: str
     problem: RegressionProblem
-    steps: int
-    time: Real
     broken: tuple[str, ...] = ()
     tried: tuple[Attempt, ...] = ()
-
-    @property
-    def agreement(self) -> dict[str, float | None]:
-        """The digits that agree, by attribute; None where there was nothing to compare."""
-        return {name: getattr(self, name) for name in _COMPARED}
 
     @property
     def digits(self) -> float:
@@ -206,24 +189,24 @@ class CrossCheck(Listed):
         return "\n".join(lines)
 
     def _data(self) -> list[str]:
-        problem = f"X is {len(self.problem.X)} x {len(self.limit)}"
+        problem, end = f"X is {len(self.problem.X)} x {len(self.end.limit)}", self.end
         if (copies := self.problem.model.count) > 1:
             problem += f", {copies} copies of F with starts of their own"
         starts = ["; ".join(f"{n} = {x}" for n, x in start) for start in self.problem.starts]
         return [
             *([f"no interpolant: {self.missing}"] if self.missing else []),
-            f"{problem}; {self.steps} Taylor steps to time {mpmath.nstr(self.time, 4)}",
+            f"{problem}; {end.steps} Taylor steps to time {mpmath.nstr(end.time, 4)}",
             *(f"start {s}" for s in starts if s),
             *("X = " + " ".join(map(str, row)) for row in self.problem.X),
             "y = " + " ".join(map(str, self.problem.y)),
-            "limit beta = " + " ".join(mpmath.nstr(x, 12) for x in self.limit),
+            "limit beta = " + " ".join(mpmath.nstr(x, 12) for x in end.limit),
             *(f"{text} was assumed to keep its sign and did not" for text in self.broken),
             *(attempt.told() for attempt in self.tried),
         ]
 
     def to_record(self) -> dict[str, object]:
         """Return the check as what JSON can hold: whole digits, and numbers as strings."""
-        problem = self.problem
+        problem, end = self.problem, self.end
 
         def written(beta: tuple[Real, ...]) -> list[str]:
             return [mpmath.nstr(x, self.asked) for x in beta]
@@ -234,7 +217,7 @@ class CrossCheck(Listed):
             "asked": self.asked,
             "digits": math.floor(self.digits),
             "agreement": {name: None if x is None else math.floor(x) for name, x in agreement},
-            "limit": written(self.limit),
+            "limit": written(end.limit),
             "interpolant": None if self.interpolant is None else written(self.interpolant),
             "missing": self.missing,
             "broken": list(self.broken),
@@ -242,8 +225,8 @@ class CrossCheck(Listed):
             "X": [[str(x) for x in row] for row in problem.X],
             "y": [str(x) for x in problem.y],
             "starts": [{name: str(x) for name, x in start} for start in problem.starts],
-            "steps": self.steps,
-            "time": mpmath.nstr(self.time, 15),
+            "steps": end.steps,
+            "time": mpmath.nstr(end.time, 15),
         }
 
 
@@ -392,7 +375,7 @@ def _compare(
     found, missing = None, ""
     try:
         with mpmath.workdps(working):
-            found = polished_interpolant(q, gradient, problem.X, problem.y, most).value
+            found = polished_interpolant(q, gradient, problem.X, problem.y, most)
     except (InputError, NumericalError) as error:
         missing = str(error)
     interpolation = optimality = None
@@ -407,22 +390,15 @@ def _compare(
     consistent += [path_agreement(potential, c, precision) for c in copies[:1]]
     ends = (({**c.start, **c.begin}, {**c.start, **c.end}) for c in copies)
     broken = (text for begin, last in ends for text in broken_signs(potential.pieces, begin, last))
-    return CrossCheck(
-        asked=digits,
-        stationarity=in_row_space(end.limit),
-        feasibility=min(digits_of(end.residual, end.scale), most),
-        interpolation=interpolation,
-        optimality=optimality,
-        consistency=least(consistent, most),
-        drift=least([digits_of(x, 1) for x in end.drift], most),
-        limit=end.limit,
-        interpolant=found,
-        missing=missing,
-        problem=problem,
-        steps=end.steps,
-        time=end.time,
-        broken=tuple(dict.fromkeys(broken)),
-    )
+    agreement = {
+        "interpolation": interpolation,
+        "stationarity": in_row_space(end.limit),
+        "feasibility": min(digits_of(end.residual, end.scale), most),
+        "optimality": optimality,
+        "consistency": least(consistent, most),
+        "drift": least([digits_of(x, 1) for x in end.drift], most),
+    }
+    return CrossCheck(digits, agreement, end, found, missing, problem, tuple(dict.fromkeys(broken)))
 
 
 Values: TypeAlias = Mapping[str, Real]

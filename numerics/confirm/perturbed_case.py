@@ -136,9 +136,7 @@ class Case:
                 moved[i] = mpmath.quad(lambda x, slope=slope: slope(x)[0], span)
         return moved
 
-    def split(
-        self, errors: Sequence[Real], values: Sequence[Real]
-    ) -> tuple[float | None, float | None]:
+    def split(self, errors: Sequence[Real], values: Sequence[Real]) -> dict[str, float | None]:
         """Return the digits to which errors of laws, and of y, are small beside the values."""
 
         def digits(errors: Sequence[Real], values: Sequence[Real]) -> float | None:
@@ -146,7 +144,7 @@ class Case:
             return digits_of(mpmath.norm(list(errors)), size) if errors else None
 
         k = self.problem.model.count * len(self.laws)
-        return digits(errors[:k], values[:k]), digits(errors[k:], values[k:])
+        return {"laws": digits(errors[:k], values[:k]), "dual": digits(errors[k:], values[k:])}
 
     @property
     def origin(self) -> list[Real]:

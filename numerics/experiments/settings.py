@@ -53,20 +53,7 @@ TRAINED = tuple(zip((ALPHAS[i] for i in (0, 6, 9, 13, 19)), (0.0, 0.9, 0.0, 0.7,
 
 @dataclass(frozen=True, slots=True)
 class SparseSetting(Setting):
-    """Find a sparse beta* with a diagonal network, from starts of many scales and shapes.
-
-    y = <beta*, x> + noise of variance 0.01; the error is that on new data. Each limit is
-    predicted by its Q, some are trained by gradient flow in the weights as well
-    (Azulay et al. 2021, sections 7.1 and 9; Woodworth et al. 2020, section 6).
-
-    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
-
-    \b
-    Examples:
-      derive experiment sparse-regression
-      derive experiment sparse-regression --csv -o errors.csv --plot errors.svg
-      derive experiment sparse-regression --samples 200 --jobs 2 --json
-    """
+    """Find a sparse beta* with a diagonal network, from starts of many scales and shapes."""
 
     dimension: int = option(1000, _DIMENSION, "D", at_least=1, at_most=10**5)
     samples: int = option(100, _SAMPLES, "M", at_least=1, at_most=10**4)
@@ -90,31 +77,7 @@ class SparseSetting(Setting):
 
 @dataclass(frozen=True, slots=True)
 class MatrixSetting(Setting):
-    """Find a low-rank n x n matrix beta* by gradient descent on U U^T or U V^T, of full size.
-
-    y_i = <A_i, beta*> + noise for m Gaussian A_i, fewer than beta* has entries: most matrices that
-    fit are far from beta*. For U U^T small starts and small steps lead near it, large starts do
-    not (Gunasekar et al. 2017, "Implicit regularization in matrix factorization"). That they lead
-    to the least nuclear norm is a conjecture; the excess over it is told for each start. Where
-    beta* has not the least norm, ends were seen above the least, however small start and step, of
-    gradient flow itself (--steps 0), too: for U V^T the further, the smaller the start. So it is
-    for U V^T and m = 300: 196 numbers are to be found then.
-
-    Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where |<A_i, U U^T> - y_i| <=
-    tolerance |y|. A step three times smaller takes three times as long, and smaller starts take
-    longer, too.
-
-    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
-
-    \b
-    Examples (the first: about a minute, on one core):
-      derive experiment matrix-factorization
-      derive experiment matrix-factorization --csv -o errors.csv --plot errors.svg
-      derive experiment matrix-factorization --size 20 --samples 60 --sizes 30,60
-      derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --json
-      derive experiment matrix-factorization --model "U*T(V)" --truth general
-      derive experiment matrix-factorization --measurements completion
-    """
+    """Find a low-rank n x n matrix beta* by gradient descent on U U^T or U V^T, of full size."""
 
     size: int = option(50, "beta* is N x N.", "N", at_least=1, at_most=300)
     samples: int = option(300, _SAMPLES, "M", at_least=1, at_most=10**4)
@@ -173,23 +136,7 @@ class MatrixSetting(Setting):
 
 @dataclass(frozen=True, slots=True)
 class UnivariateSetting(Setting):
-    """Train univariate shallow nets by mirror flow, and compare them with their derived limits.
-
-    f(x) = sum_j a_j sigma(w_j x - b_j) + d with uniform biases. ReLU nets under three unscaled
-    potentials tend to one limit, nets with |.| under the same potentials, scaled, to a limit each.
-    The error sup |f - h| on [-1, 1] is that of the whole net, all of whose weights move, with
-    random biases, and of nets with biases at quantiles whose output weights move (Liang and
-    Montufar, implicit bias of mirror flow for shallow nets in univariate regression, figures 1
-    and 2). --plot draws six panels: nets and limits, errors, shifted data, |h''|.
-
-    Exit status: 0 the results are printed; 2 bad input; 3 a net was not trained.
-
-    \b
-    Examples (the first: about two minutes, on one core):
-      derive experiment univariate-nets
-      derive experiment univariate-nets --plot panels.pdf --jobs 2
-      derive experiment univariate-nets --widths 100,400,1600 --nets 5 --json
-    """
+    """Train univariate shallow nets by mirror flow, and compare them with their derived limits."""
 
     x: tuple[str, ...] = ("-4/5", "-1/3", "1/4", "3/4")
     y: tuple[str, ...] = ("1/2", "-1/4", "1/4", "0")
@@ -207,24 +154,7 @@ class UnivariateSetting(Setting):
 
 @dataclass(frozen=True, slots=True)
 class OptimizerSetting(Setting):
-    """Run optimizers from 0 on one Gaussian X: regression, and separable data.
-
-    Quality in a norm is, on regression, the least norm with the predictions of the end over that of
-    the end; on separable data the margin of the end over the largest. It is at most 1. Gradient
-    descent and its accelerations end at the least l2 norm; steepest descent in another norm does
-    not end at the least in it, and AdaGrad at what its step decides. On separable data,
-    exponential loss and steps over the loss, each tends to the largest margin in its norm
-    (Gunasekar et al. 2018, "Characterizing implicit bias in terms of optimization geometry").
-    `derive optimizers` says what of this is proved.
-
-    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
-
-    \b
-    Examples (the first: some ten seconds):
-      derive experiment optimizers
-      derive experiment optimizers --dimension 30 --samples 8 --csv
-      derive experiment optimizers --adagrad 1,0.01 --rounds 100000 --seed 3
-    """
+    """Run optimizers from 0 on one Gaussian X: regression, and separable data."""
 
     samples: int = option(5, _SAMPLES, "M", at_least=1, at_most=10**4)
     dimension: int = option(10, _DIMENSION, "D", at_least=2, at_most=10**5)
@@ -242,20 +172,7 @@ class OptimizerSetting(Setting):
 
 @dataclass(frozen=True, slots=True)
 class ReachSetting(Setting):
-    """Find what U' = sum_i s_i(t) A_i U reaches, for random symmetric A_i of whole numbers.
-
-    The dimension of the Lie algebra that the A_i generate is computed exactly. Where it is n^2,
-    arbitrary steering s leads U U^T, of full rank, to every positive definite matrix: with two
-    measurements nothing but the steering of gradient flow itself regularizes (of singular ones
-    only as limits: the rank of U stays).
-
-    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
-
-    \b
-    Examples:
-      derive experiment controllability
-      derive experiment controllability --dimensions 3,6 --matrices 3 --json
-    """
+    """Find what U' = sum_i s_i(t) A_i U reaches, for random symmetric A_i of whole numbers."""
 
     sizes: tuple[int, ...] = option(
         (2, 3, 4, 5), "The sizes n of the matrices.", "N", "--dimensions", at_least=1, at_most=12
@@ -266,23 +183,7 @@ class ReachSetting(Setting):
 
 @dataclass(frozen=True, slots=True)
 class ConvolutionSetting(Setting):
-    """Find which critical point linear convolutional nets tend to from each start.
-
-    beta = w_1 * ... * w_L, circular, on separable rows of whole numbers with their labels, under
-    exponential loss. Each run ends near a KKT point of min |w|^2 with margins at least 1, which is
-    certified in balls: a critical point of |DFT beta|_(2/L). For two layers that norm is convex,
-    and all starts agree with bounds of its minimum that are proved; from three on the start
-    decides (Gunasekar, Lee, Soudry, Srebro 2018, "Implicit bias of gradient descent on linear
-    convolutional networks").
-
-    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
-
-    \b
-    Examples (the first: some ten seconds):
-      derive experiment convolution
-      derive experiment convolution --layers 3,4 --dimension 3 --deviation 0.3
-      derive experiment convolution --starts 30 --jobs 2 --csv
-    """
+    """Find which critical point linear convolutional nets tend to from each start."""
 
     size: int = option(4, _DIMENSION, "D", "--dimension", at_least=2, at_most=10**5)
     samples: int = option(2, _SAMPLES, "M", at_least=1, at_most=10**4)

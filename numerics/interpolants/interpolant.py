@@ -309,26 +309,13 @@ _TINY = 1e-12
 Gradient = Callable[[Sequence[Real]], Sequence[Real]]
 
 
-@dataclass(frozen=True, slots=True)
-class Interpolant:
-    """The end of a chord iteration, in mpf.
-
-    Attributes:
-        value: beta (d).
-        multiplier: nu (m), with ``grad Q(beta) = X^T nu``.
-    """
-
-    value: tuple[Real, ...]
-    multiplier: tuple[Real, ...]
-
-
 def polished_interpolant(
     q: NumericPotential,
     gradient: Gradient,
     X: Sequence[Sequence[Fraction]],
     y: Sequence[Fraction],
     digits: int,
-) -> Interpolant:
+) -> tuple[Real, ...]:
     """Return the beta of least Q with X beta = y to *digits* digits, by Q alone.
 
     ``grad Q(beta) = X^T nu`` and ``X beta = y``, from the solution by :func:`interpolate`.
@@ -362,7 +349,7 @@ def polished_interpolant(
         if not 0 < size <= _SLOWEST * max(before, last):
             break
     if size <= mpmath.mpf(10) ** -digits * mpmath.norm(beta):
-        return Interpolant(tuple(beta), tuple(nu))
+        return tuple(beta)
     raise NumericalError(
         f"a step of {mpmath.nstr(size, 3)} did not improve beta = "
         f"{', '.join(mpmath.nstr(b, 6) for b in beta)}; in doubles: {first.message}"

@@ -76,14 +76,14 @@ def of_another_warp(piece):
 )
 def test_a_wrong_potential_is_refused_by_each_witness(outputs, start, change):
     wrong = checked_with(derived(*outputs, **start), change)
-    assert wrong.interpolation is not None
-    assert wrong.interpolation < 5  # the interpolant alone
-    assert wrong.stationarity < 5  # the optimality of the limit alone
+    assert wrong.agreement["interpolation"] is not None
+    assert wrong.agreement["interpolation"] < 5  # the interpolant alone
+    assert wrong.agreement["stationarity"] < 5  # the optimality of the limit alone
     # Nothing else is wrong: it is a Q, of something else, that was solved.
-    assert wrong.optimality is not None
-    assert wrong.optimality > DIGITS - 5
-    assert wrong.consistency is None or wrong.consistency > DIGITS - 5
-    assert wrong.feasibility > DIGITS - 5
+    assert wrong.agreement["optimality"] is not None
+    assert wrong.agreement["optimality"] > DIGITS - 5
+    assert wrong.agreement["consistency"] is None or wrong.agreement["consistency"] > DIGITS - 5
+    assert wrong.agreement["feasibility"] > DIGITS - 5
     assert not wrong.passed
     assert wrong.report().startswith("Flow, interpolant and Q DISAGREE")
     assert wrong.to_record()["passed"] is False
@@ -93,10 +93,10 @@ def test_a_flow_of_another_model_is_refused_by_both():
     """The weights of w**3 from starts whose beta_0 is another: Q and its interpolant agree."""
     square, cube = derived("w**2"), derived("w**3")
     wrong = crosscheck(replace(square, parameterization=cube.parameterization), digits=DIGITS)
-    assert wrong.interpolation is not None
-    assert wrong.optimality is not None
-    assert max(wrong.interpolation, wrong.stationarity) < 5
-    assert wrong.optimality > DIGITS - 5
+    assert wrong.agreement["interpolation"] is not None
+    assert wrong.agreement["optimality"] is not None
+    assert max(wrong.agreement["interpolation"], wrong.agreement["stationarity"]) < 5
+    assert wrong.agreement["optimality"] > DIGITS - 5
 
 
 def test_a_quantity_that_is_not_conserved_is_found():
@@ -106,8 +106,8 @@ def test_a_quantity_that_is_not_conserved_is_found():
         vars(changed)["conserved"] = replace(d.conserved, laws=(law,))
         check = crosscheck(changed, digits=DIGITS)
         assert check.passed is kept
-        assert check.drift is not None
-        assert (check.drift > DIGITS - 5) is kept
+        assert check.agreement["drift"] is not None
+        assert (check.agreement["drift"] > DIGITS - 5) is kept
 
 
 def test_without_an_interpolant_nothing_is_confirmed():
@@ -116,7 +116,7 @@ def test_without_an_interpolant_nothing_is_confirmed():
         return replace(piece, value=-piece.value, gradient=gradient)
 
     wrong = checked_with(derived(*NEURON), concave)
-    assert wrong.stationarity > DIGITS - 5  # -grad Q is in the row space too
+    assert wrong.agreement["stationarity"] > DIGITS - 5  # -grad Q is in the row space too
     assert wrong.interpolant is None
     assert "not convex" in wrong.missing
     assert not wrong.passed
@@ -146,8 +146,8 @@ def test_the_command_fails_where_the_witnesses_disagree(monkeypatch):
 def test_rows_may_depend_on_each_other():
     X = [[1, 2, 0], [2, 4, 0], [0, 1, 1]]
     check = crosscheck(derived("w**2"), X, [3, 6, 2], {"w_0": 1}, digits=DIGITS)
-    assert check.interpolation is not None
-    assert check.interpolation > DIGITS
+    assert check.agreement["interpolation"] is not None
+    assert check.agreement["interpolation"] > DIGITS
 
 
 def test_what_cannot_be_reached_is_refused():
