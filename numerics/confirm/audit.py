@@ -20,7 +20,7 @@ from derive.model.notation import log_expr, to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.run import AuditedRun, Batches, LawDrift
 from numerics.confirm.steps import TINY, Steps
-from numerics.evaluate.numbers import Array, compiled, quiet
+from numerics.evaluate.numbers import Array, on_arrays, quiet
 
 Map = Callable[[Array], Array]
 MOST_NUMBERS = 2 * 10**8
@@ -297,13 +297,12 @@ def _compiled(names: list[sympy.Symbol], functions: list[sympy.Expr]) -> tuple[M
     """Return functions (..., p, n) -> (..., f, n), and their gradients, (..., f, p, n)."""
 
     def arrays(expressions: list[sympy.Expr], *shape: int) -> Map:
-        found = compiled(expressions, [x.name for x in names], "numpy")
+        found, inner = on_arrays(expressions, [x.name for x in names]), range(-1 - len(shape), -1)
 
         def array(w: Array) -> Array:
             parts = np.moveaxis(w, -2, 0)
-            rows = np.array([np.broadcast_to(x, parts.shape[1:]) for x in found(*parts)])
-            inner = range(-1 - len(shape), -1)
-            return np.moveaxis(rows.reshape(*shape, *parts.shape[1:]), range(len(shape)), inner)
+            rows = found(parts).reshape(*shape, *parts.shape[1:])
+            return np.moveaxis(rows, range(len(shape)), inner)
 
         return array
 

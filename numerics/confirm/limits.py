@@ -24,14 +24,14 @@ from derive.limits.limit import Limit, Point
 from derive.limits.random_width import DEVIATION, RandomWidth
 from derive.records import Potential
 from derive.verdict import Verdict
-from numerics.confirm.regression_problem import draw_starts, first_sound
+from numerics.confirm.regression_problem import Check, draw_starts, first_sound
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.numbers import (
     GUARD,
     Array,
     Real,
     check_digits,
-    compiled,
+    on_arrays,
     precise_number,
     rational,
 )
@@ -53,31 +53,22 @@ _Point: TypeAlias = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LimitConfirmation:
+class Fall:
     """Errors max_i |dQ/dbeta_i / N - G_i| / max_i |G_i| of a limit at two scales, as mpf.
 
-    Attributes:
-        scales: the two values of the start symbol.
-        predicted: the ratio of the errors by the predicted order; None where there is none.
-        start: the values of the other start symbols.
-        beta: where the gradient was taken, or its distance from beta_0.
+    *predicted* is the ratio of the errors by the predicted order; None where there is none.
     """
 
-    limit: Limit
-    scales: tuple[Fraction, Fraction]
     errors: tuple[Real, Real]
     predicted: Real | None
-    start: tuple[tuple[str, Fraction], ...]
-    beta: tuple[Fraction, ...]
 
     @property
     def ratio(self) -> Real:
         """The second error over the first."""
         return self.errors[1] / self.errors[0] if self.errors[0] else mpmath.mpf(0)
 
-    @property
-    def passed(self) -> bool:
-        """Whether the error falls at the predicted rate; at least so where that is a bound."""
+    def fits(self, *, sharp: bool) -> bool:
+        """Tell whether the error falls as predicted; at least so where that is a bound."""
         first, second = self.errors
         if not (first < 1 and second < 1):
             return False
@@ -86,26 +77,14 @@ class LimitConfirmation:
         if self.predicted is None:
             return bool(self.ratio < mpmath.mpf(1) / 10)
         asked, found = mpmath.log(self.predicted), mpmath.log(self.ratio)
-        if not self.limit.sharp:
+        if not sharp:
             return bool(found <= asked * (1 - _SLACK))
         return bool(abs(found - asked) <= _SLACK * abs(asked))
-
-    def report(self) -> str:
-        """Return the test as a few short lines."""
-        scales = " and ".join(mpmath.nstr(rational(x), 3) for x in self.scales)
-        errors, rate = " and ".join(mpmath.nstr(x, 3) for x in self.errors), ""
-        if self.predicted is not None:
-            bound = "" if self.limit.sharp else "at most "
-            asked = mpmath.nstr(self.predicted, 3)
-            rate = f"; ratio {mpmath.nstr(self.ratio, 3)}, predicted {bound}{asked}"
-        verdict = "confirmed" if self.passed else "NOT CONFIRMED"
-        point = self.limit.point
-        return f"{point.text}: {verdict}\n  errors {errors}\n  at {point.variable} = {scales}{rate}"
 
 
 def confirm_limits(
     regimes: Regimes, digits: int = 40, rng: np.random.Generator | None = None
-) -> tuple[LimitConfirmation, ...]:
+) -> tuple[Check, ...]:
     """Compare grad Q with each limit that was proved: ``|grad Q(beta)/N - G(beta)| / |G(beta)|``.
 
     The beta and the start are drawn from *rng*, the same each time by default, and errors seen to
@@ -114,7 +93,7 @@ def confirm_limits(
     """
     check_digits(digits)
     rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
-    found = list[LimitConfirmation]()
+    found = list[Check]()
     for x in regimes.limits:
         slopes = () if x.potential is None else x.potential.gradient
         written = not any(f is not None and f.has(sympy.Integral) for f in (*slopes, x.unit))
@@ -123,9 +102,7 @@ def confirm_limits(
     return tuple(found)
 
 
-def _confirm(
-    potential: Potential, limit: Limit, digits: int, rng: np.random.Generator
-) -> LimitConfirmation:
+def _confirm(potential: Potential, limit: Limit, digits: int, rng: np.random.Generator) -> Check:
     exponents = potential.parameterization.parameters
     near, nearer = _DEPTHS if limit.point.variable in exponents else _SCALES
     if limit.point.rate is not None or limit.error == 0:
@@ -136,12 +113,22 @@ def _confirm(
     def gradient(start: Mapping[str, Fraction], beta: Sequence[Real]) -> Sequence[Real]:
         return high_precision(potential, start, digits).gradient(beta)
 
-    def check() -> LimitConfirmation:
+    def check() -> Check:
         attempt = next(attempts)
         rest = draw_rest(potential, limit.point, scales[0], rng, attempt)
         sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
         x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
-        return _at_scales(limit, gradient, (scales, rest, x), digits)
+        fall = _at_scales(limit, gradient, (scales, rest, x), digits)
+        passed, point = fall.fits(sharp=limit.sharp), limit.point
+        at = " and ".join(mpmath.nstr(rational(x), 3) for x in scales)
+        errors = " and ".join(mpmath.nstr(x, 3) for x in fall.errors)
+        at = f"{point.variable} = {at}"
+        if fall.predicted is not None:
+            bound, asked = "at most " * (not limit.sharp), mpmath.nstr(fall.predicted, 3)
+            at += f"; ratio {mpmath.nstr(fall.ratio, 3)}, predicted {bound}{asked}"
+        title = f"{point.text}: {'confirmed' if passed else 'NOT CONFIRMED'}"
+        record = {"limit": point.text}
+        return Check(passed, title, record=record, notes=(f"  errors {errors}", f"  at {at}"))
 
     return first_sound(check, "confirm the limit", _ATTEMPTS, (DeriveError,))
 
@@ -155,7 +142,7 @@ def _at_scales(
     gradient: _Gradient,
     at: tuple[tuple[Fraction, Fraction], Mapping[str, Fraction], _Point],
     digits: int,
-) -> LimitConfirmation:
+) -> Fall:
     """Return the errors of grad Q at two scales, from a start and at a point."""
     (scales, rest, x), predicted = at, None
     starts = [{**rest, limit.point.variable: scale} for scale in scales]
@@ -164,7 +151,7 @@ def _at_scales(
         named = ({**start, **_named(limit, x)} for start in starts)
         before, after = (precise_number(limit.error, values, digits) for values in named)
         predicted = after / before
-    return LimitConfirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
+    return Fall((first, second), predicted)
 
 
 def _error(
@@ -245,46 +232,12 @@ _RATE = 0.15, 0.4
 _DIGITS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class WidthConfirmation:
-    """Draws of a wide start at two widths k.
+def confirm_width(found: RandomWidth, rng: np.random.Generator | None = None) -> Check:
+    """Draw starts at two widths from *rng*, and take the limits in mu at two scales.
 
-    Attributes:
-        means: the mean of kappa/E kappa - 1 at each, in standard errors.
-        distances: the root mean square of dQ/dbeta over its limit, less 1, at beta = mu^2.
-        limits: those as mu -> 0 and infinity.
+    The mean of kappa/E kappa - 1 fits at each, and the root mean square of dQ/dbeta over its limit
+    less 1, at beta = mu^2, and the errors of the limits fall as they should.
     """
-
-    means: tuple[float, float]
-    distances: tuple[float, float]
-    limits: tuple[LimitConfirmation, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether the moments fit, and the distances and the errors fall as they should."""
-        ratio = self.distances[1] / self.distances[0]
-        fall = all(x.predicted and abs(x.ratio / x.predicted - 1) < _RATE[0] for x in self.limits)
-        fits = max(map(abs, self.means)) < _STANDARD_ERRORS
-        return bool(fits and fall and _RATE[0] < ratio < _RATE[1])
-
-    def report(self) -> str:
-        """Return the test as a few short lines."""
-        verdict = "confirmed" if self.passed else "NOT CONFIRMED"
-        means, distances = self.means, self.distances
-        lines = [
-            f"random starts: {verdict}",
-            f"  widths {_WIDTHS[0]} and {_WIDTHS[1]}, {_DRAWS} draws each",
-            f"  mean of kappa: {means[0]:.2g} and {means[1]:.2g} standard errors from E kappa",
-            f"  dQ/dbeta at mu^2: {distances[0]:.3g} and {distances[1]:.3g} from its limit",
-        ]
-        for side, limit in zip(("0", "infinity"), self.limits, strict=True):
-            first, second = map(float, limit.errors)
-            lines.append(f"  mu -> {side}: errors {first:.3g} and {second:.3g}")
-        return "\n".join(lines)
-
-
-def confirm_width(found: RandomWidth, rng: np.random.Generator | None = None) -> WidthConfirmation:
-    """Draw starts at two widths from *rng*, and take the limits in mu at two scales."""
     rng = np.random.default_rng(0) if rng is None else rng
     draws = [_draw(found, width, rng) for width in _WIDTHS]
     means, distances = zip(*draws, strict=True)
@@ -294,20 +247,32 @@ def confirm_width(found: RandomWidth, rng: np.random.Generator | None = None) ->
         (beta,) = found.limits[0].coordinates
         return [precise_number(found.gradient, {**start, beta.name: x}, _DIGITS)]
 
-    limits = []
+    falls = []
     for limit in found.limits:
         near, nearer = (point_at(limit.point, small) for small in _SCALES)
-        limits.append(_at_scales(limit, gradient, ((near, nearer), {}, (x,)), _DIGITS))
-    return WidthConfirmation(means, distances, tuple(limits))
+        falls.append(_at_scales(limit, gradient, ((near, nearer), {}, (x,)), _DIGITS))
+    as_predicted = all(x.predicted and abs(x.ratio / x.predicted - 1) < _RATE[0] for x in falls)
+    nearer = _RATE[0] < distances[1] / distances[0] < _RATE[1]
+    passed = bool(max(map(abs, means)) < _STANDARD_ERRORS and as_predicted and nearer)
+    lines = [
+        f"  widths {_WIDTHS[0]} and {_WIDTHS[1]}, {_DRAWS} draws each",
+        f"  mean of kappa: {means[0]:.2g} and {means[1]:.2g} standard errors from E kappa",
+        f"  dQ/dbeta at mu^2: {distances[0]:.3g} and {distances[1]:.3g} from its limit",
+    ]
+    for side, fall in zip(("0", "infinity"), falls, strict=True):
+        first, second = map(float, fall.errors)
+        lines.append(f"  mu -> {side}: errors {first:.3g} and {second:.3g}")
+    title = f"random starts: {'confirmed' if passed else 'NOT CONFIRMED'}"
+    return Check(passed, title, notes=tuple(lines))
 
 
 def _draw(found: RandomWidth, width: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return the mean of kappa in standard errors, and how far dQ/dbeta is from its limit."""
     names = [sympy.Symbol(w, real=True) for w in found.unit.weights]
     (F,) = found.unit.outputs
-    values = compiled([F, *(sympy.diff(F, w) for w in names)], found.unit.weights)
+    values = on_arrays([F, *(sympy.diff(F, w) for w in names)], found.unit.weights)
     w = rng.standard_normal((len(names), _DRAWS, width))
-    f, *slopes = (np.broadcast_to(x, w.shape[1:]) for x in values(*w))
+    f, *slopes = values(w)
     K, beta0 = sum(s * s for s in slopes).sum(axis=1), f.sum(axis=1)
     c = float(found.curvature)
     kappa: Array = K * K - c * beta0 * beta0

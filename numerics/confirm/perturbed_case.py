@@ -43,7 +43,7 @@ from numerics.confirm.regression_problem import (
     smooth,
 )
 from numerics.evaluate.lowering import fixed_starts
-from numerics.evaluate.numbers import Array, Real, compiled, rational, read_number
+from numerics.evaluate.numbers import Array, Real, compiled, on_arrays, rational, read_number
 from numerics.evaluate.start import with_pi
 
 
@@ -250,16 +250,16 @@ def noisy_paths(
     x = Coordinates.of(case)
     forms = [f.quantity for f in followed]
     slopes = [smooth(f.quantity).diff(names[w]) for f in followed for w in p.weights]
-    slope = _function(slopes, p.weights)
+    slope = on_arrays(slopes, p.weights)
     begin = np.repeat(np.array([[float(x)] for _, x in case.problem.origin[: p.p]]), PATHS, axis=1)
-    fields = _function([to_expr(f, names) for row in p.fields for f in row], p.weights)
+    fields = on_arrays([to_expr(f, names) for row in p.fields for f in row], p.weights)
     sigma = SIZE * np.linalg.norm(begin[:, 0]) / np.linalg.norm(fields(begin)[:, 0])
     pairs = product(("", *map(str, p.labels)), repeat=2)  # a weight may have the name of an S
     S = {
         Symbol(beside(f"S{a}{b}", case.taken), real=True): sympy.Float(float(sigma**2) * (a == b))
         for a, b in pairs
     }
-    drift = _function(
+    drift = on_arrays(
         [f.change.xreplace({**S, **sizes}) for f in followed], (*p.weights, *velocities)
     )
     total, w, v = np.zeros((len(followed), PATHS)), begin, np.zeros_like(begin)
@@ -273,10 +273,14 @@ def noisy_paths(
             w, v = x.moved(w, v * h), v + kick - v * h
         else:
             w = x.moved(w, kick)
-    moved = _moved(forms, p.weights, begin, w)
+    moved = _changes(forms, p.weights, begin, w)
     moved += (slope(w).reshape(-1, p.p, PATHS) * x.raised(w, v)).sum(axis=1)
-    compared = zip(followed, moved, total, strict=True)
-    return tuple(_compared(str(x.symbol), one, other) for x, one, other in compared)
+    found = list[PathMean]()
+    for one, change, along in zip(followed, moved, total, strict=True):
+        both = change, change - along
+        mean, off = ((float(f.mean()), float(f.std() / np.sqrt(PATHS))) for f in both)
+        found.append(PathMean(str(one.symbol), *mean, float(along.mean()), off))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,14 +303,14 @@ class Coordinates:
         names = {w: Symbol(w, real=True) for w in (*p.weights, *p.parameters)}
 
         def of_weights(rows: Iterable[Field]) -> Callable[[Array], Array]:
-            return _function([to_expr(f, names) for row in rows for f in row], p.weights)
+            return on_arrays([to_expr(f, names) for row in rows for f in row], p.weights)
 
         if not case.psi:
             return cls(of_weights(p.fields))
         one, zero = p.field.one, p.field.zero
         unit = tuple(tuple(one if i == j else zero for j in range(p.p)) for i in range(p.p))
         psi = to_sympy(case.psi[0], names)
-        theta = _function([psi.diff(names[w]) for w in p.weights], p.weights)
+        theta = on_arrays([psi.diff(names[w]) for w in p.weights], p.weights)
         return cls(of_weights(p.covectors), of_weights(p.geometry.fields(unit)), theta)
 
     def raised(self, w: Array, v: Array) -> Array:
@@ -334,29 +338,16 @@ class Coordinates:
         return w
 
 
-def _moved(forms: Sequence[Expr], weights: Sequence[str], begin: Array, w: Array) -> Array:
+def _changes(forms: Sequence[Expr], weights: Sequence[str], begin: Array, w: Array) -> Array:
     """Return by how much functions, or integrals over the one weight, differ from the start."""
-    quantity = _function([sympy.S.Zero if isinstance(f, Integral) else f for f in forms], weights)
-    integrals = np.array([_integral(f, weights, begin, w) for f in forms])
-    return np.asarray(quantity(w) - quantity(begin) + integrals)
+    rule, half = np.polynomial.legendre.leggauss(20), (w - begin) / 2
 
+    def change(f: Expr) -> Array:
+        if not isinstance(f, Integral):
+            (after,), (before,) = (on_arrays([f], weights)(x) for x in (w, begin))
+            return np.asarray(after - before)
+        slope = on_arrays([f.function], weights)
+        parts = (c * slope(begin + (1 + t) * half)[0] for t, c in zip(*rule, strict=True))
+        return np.asarray(half[0] * sum(parts))
 
-def _integral(f: Expr, weights: Sequence[str], begin: Array, w: Array) -> Array:
-    """Return the integral of a slope over the one weight, by Gauss's rule; 0 of no integral."""
-    if not isinstance(f, Integral):
-        return np.zeros(PATHS)
-    slope, (points, parts) = _function([f.function], weights), np.polynomial.legendre.leggauss(20)
-    half = (w - begin) / 2
-    rows = (c * slope(begin + (1 + t) * half)[0] for t, c in zip(points, parts, strict=True))
-    return np.asarray(half[0] * sum(rows))
-
-
-def _compared(name: str, moved: Array, drift: Array) -> PathMean:
-    means = [(float(f.mean()), float(f.std() / np.sqrt(PATHS))) for f in (moved, moved - drift)]
-    return PathMean(name, *means[0], float(drift.mean()), means[1])
-
-
-def _function(forms: list[Expr], weights: Sequence[str]) -> Callable[[Array], Array]:
-    """Return functions of the weights on all paths."""
-    f = compiled(forms, weights)
-    return lambda w: np.array([np.broadcast_to(x, w.shape[1:]) for x in f(*w)], dtype=float)
+    return np.array([change(f) for f in forms])

@@ -119,6 +119,12 @@ def _compiled(
     return function
 
 
+def on_arrays(expressions: Sequence[Expr], names: Sequence[str]) -> Callable[[Array], Array]:
+    """Return expressions (f, ...) as a function of arrays of numbers for the names (p, ...)."""
+    f = compiled(expressions, names)
+    return lambda w: np.array([np.broadcast_to(x, w.shape[1:]) for x in f(*w)], dtype=float)
+
+
 NAMED: dict[str, Callable[..., Any]] = {
     "erf": special.erf,
     "erfi": special.erfi,

@@ -113,7 +113,7 @@ def test_limits_are_proved_and_confirmed_at_two_scales(case):
     confirmed = confirm_limits(r)
     proved = [limit for limit in r.limits if limit.finding.verdict is Verdict.PROVED]
     closed = [x for x in proved if not any(g.has(sympy.Integral) for g in x.potential.gradient)]
-    assert [c.limit for c in confirmed] == closed
+    assert [c.record["limit"] for c in confirmed] == [limit.point.text for limit in closed]
     assert closed
     for c in confirmed:
         assert c.passed, c.report()
