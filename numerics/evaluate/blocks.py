@@ -198,14 +198,6 @@ class Blocks:
             results.append((outputs, [x.reshape(shape) for x in block(what, columns, least)]))
         return results
 
-    def curvature(self, beta: Array) -> Array:
-        """Return the diagonal of the Hessian, of the shape of beta."""
-        found = np.empty(beta.shape)
-        for outputs, entries in self.run("hessian", beta):
-            for i, entry in zip(outputs, entries[:: len(outputs) + 1], strict=True):
-                found[..., i] = entry
-        return found
-
     @property
     def in_doubles(self) -> Self:
         """The same in doubles alone: fast, with no bound of the error."""

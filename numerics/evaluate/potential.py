@@ -165,10 +165,6 @@ class NumericPotential(PotentialAtStart):
     __slots__ = ()
     functions: Blocks
 
-    def curvature(self, beta: ArrayLike) -> FloatOrArray:
-        """Return the diagonal of the Hessian, d^2 Q/dbeta_i^2, of the shape of beta."""
-        return self._mapped(beta, self.functions.curvature)
-
     def stretch(self, beta: ArrayLike, y: ArrayLike) -> FloatOrArray:
         """Return dbeta_i/dy_i, of the shape of beta, at y = grad Q(beta) of a separable Q.
 

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import mpmath
-from mpmath import libmp
 
 from derive.errors import InputError, NumericalError
 from derive.language.tree import Number, Tree
@@ -41,6 +40,7 @@ from numerics.integrator.gradient_flow import (
 from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import integrate
 
+Registers = list[Register]
 NONE = Number(Fraction(0))
 _TIME = " t"
 """No name of a weight has a blank."""
@@ -135,13 +135,11 @@ def perturbed_flow(
     origin, n = read_start(p, problem[2], digits), len(p.weights)
     if terms.mass < 0:
         raise InputError("the mass of momentum must not be negative")
-    offset = [Fraction(0)] * n
-    if terms.mirror:  # theta at the start, to more digits than are asked for
-        theta = Mirror.of(p, terms.mirror, bits_of(2 * digits)).theta.at(origin)
-        offset = [Fraction(*libmp.to_rational(x._mpf_)) for x in theta]
-    field, observed, moved = _programs(p, terms, rows, target, offset)
-    rests = [Fraction(0)] * n if terms.mirror or terms.damping else origin
-    lifted = rests if terms.mass or terms.damping else []
+    field, observed, moved = _programs(p, terms, rows, target)
+    lifted: list[Real] = [Fraction(0)] * n if terms.damping else []
+    if terms.mass and not terms.damping:
+        theta = terms.mirror and Mirror.of(p, terms.mirror, bits_of(digits)).theta.at(origin)
+        lifted = [*(theta or origin)]
     begun = Fraction(1 if terms.damping else 0)
     start = [*origin, *lifted, begun, *[Fraction(0)] * len(terms.along)]
     check_start(field, start, digits)
@@ -149,37 +147,38 @@ def perturbed_flow(
     watch = ConvergenceWatch(observed, rest, digits, Fraction(1, 10**digits))
     stop, time = (watch, None) if until is None else (None, until - begun)
     end = integrate(field, start, digits, stop, max_steps, time=time)
-    ends = (Program(x, bits_of(digits)).at(end.state) for x in (observed, moved))
-    beta, velocities = ends
+    beta, velocities = (Program(x, bits_of(digits)).at(end.state) for x in (observed, moved))
     state = end.state
     sums = state[len(state) - len(terms.along) :]
     return Perturbed(beta[: len(p.trees)], state[:n], sums, end.steps, velocities)
 
 
 def _programs(
-    p: FlowModel,
-    terms: Terms,
-    X: list[list[Fraction]],
-    y: list[Fraction],
-    offset: Sequence[Fraction],
+    p: FlowModel, terms: Terms, X: list[list[Fraction]], y: list[Fraction]
 ) -> tuple[Tape, Tape, Tape]:
     """Return the field, beta with the residuals and velocities, which all fall to 0, and these."""
-    second = terms.mass or terms.damping
-    lifted = [f" u {w}" for w in p.weights] if second else []
+    lifted = [f" u {w}" for w in p.weights] if terms.mass or terms.damping else []
     sums = (f" integral {i}" for i in range(len(terms.along)))
     builder = Steered(p, (X, y), extra=(*lifted, _TIME, *sums))
-    time = builder.input(_TIME)
+    time, u = builder.input(_TIME), list(map(builder.input, lifted))
     kappa = builder.tree(terms.decay, {"t": time})
+
+    def differences(x: Iterable[Register], factor: Register, z: Iterable[Register]) -> Registers:
+        pairs = zip(x, z, strict=True)
+        return [builder.linear([(a, _ONE), (builder.multiply(factor, b), -_ONE)]) for a, b in pairs]
+
     pushed, shrinking = _forces(p, builder, builder.pulled, terms.penalty, terms.mirror)
-    force = [
-        builder.linear([(f, _ONE), (builder.multiply(kappa, x), -_ONE)])
-        for f, x in zip(pushed, shrinking, strict=True)
-    ]
-    moved = _moved(builder, p, terms, force, (list(map(builder.input, lifted)), offset))
+    moved = force = differences(pushed, kappa, shrinking)
     if terms.damping:
         rate = builder.divide(builder.constant(terms.damping), time)
-        drags = [builder.multiply(rate, builder.input(name)) for name in lifted]
-        force = [builder.linear([(f, _ONE), (x, -_ONE)]) for f, x in zip(force, drags, strict=True)]
+        moved, force = u, differences(force, rate, u)
+    elif terms.mass:
+        w = map(builder.input, p.weights)
+        x = theta_of(builder, p, terms.mirror) if terms.mirror else w
+        share, one = builder.constant(1 / terms.mass), builder.constant(_ONE)
+        moved = [builder.multiply(share, d) for d in differences(u, one, x)]
+    if terms.mirror:
+        moved = builder.raised(rates_of(p), moved)
     resting = moved if lifted and not terms.damping else []
     names = (unused(x, p.weights) for x in (*(f"{w}_t" for w in p.weights), "t", "kappa"))
     known = dict(zip(names, (*moved, time, kappa), strict=True))
@@ -189,34 +188,13 @@ def _programs(
     return tuple(map(builder.tape, tapes))  # type: ignore[return-value]
 
 
-def _moved(
-    builder: Builder,
-    p: FlowModel,
-    terms: Terms,
-    force: list[Register],
-    second: tuple[list[Register], Sequence[Fraction]],
-) -> list[Register]:
-    """Return w': the force; or the velocity, or (u - x)/mass, of the coordinates, raised."""
-    moved, (lifted, offset) = force, second
-    if terms.damping:
-        moved = lifted
-    elif terms.mass:
-        share, w = 1 / terms.mass, map(builder.input, p.weights)
-        x = theta_of(builder, p, terms.mirror) if terms.mirror else list(w)
-        moved = [
-            builder.linear([(a, share), (b, -share)], share * c)
-            for a, b, c in zip(lifted, x, offset, strict=True)
-        ]
-    return builder.raised(rates_of(p), moved) if terms.mirror else moved
-
-
 def _forces(
     p: FlowModel,
     builder: Builder,
-    slopes: list[Register],
+    slopes: Registers,
     penalty: Sequence[Tree],
     mirror: Sequence[Tree],
-) -> tuple[list[Register], list[Register]]:
+) -> tuple[Registers, Registers]:
     """Return slopes, J^T seeds, and what decay is along, w or dh; raised but for mirror descent."""
     n, one, rates = len(p.weights), builder.constant(_ONE), rates_of(p)
     w = list(map(builder.input, p.weights))

@@ -344,8 +344,8 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
     point = task.solved(fast, partial(_by_dual, fast, task, watch))
     if equations.missed(point) > task.tol or np.isinf(point.stationarity):
         _refuse(blocking_rows(box, equations, task.start, point.multiplier), task)
-        curvature = np.asarray(fast.curvature(task.start))
-        if not (np.isfinite(1 / curvature) & (1 / curvature > 0)).all():
+        slopes = np.asarray(fast.stretch(task.start, np.zeros_like(task.start)))
+        if not (np.isfinite(slopes) & (slopes > 0)).all():
             raise InputError(
                 "the start is too small or too large for double precision: the second derivative "
                 "of Q at beta_0 overflows or vanishes; scale the start towards 1"

@@ -90,7 +90,7 @@ def _trust_constr(q, X, y):
         lambda b: q(b).sum(),
         np.linalg.pinv(X) @ y,
         jac=q.gradient,
-        hess=lambda b: np.diag(q.curvature(b)),
+        hess=lambda b: np.diag(q.hessian(b)[:, 0, 0]),
         method="trust-constr",
         constraints=scipy.optimize.LinearConstraint(X, y, y),
         options={"gtol": 1e-8, "xtol": 1e-12, "maxiter": 3000},
