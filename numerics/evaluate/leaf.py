@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import starmap
 from operator import mul
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import mpmath
 import numpy as np
@@ -160,14 +160,27 @@ _STEPS = 15
 _Motion: TypeAlias = tuple[list[Register], Register, list[Register]]
 
 
+@dataclass(frozen=True, slots=True)
 class IntegratedBlock:
-    """Q without a closed form, along the leaf: a single output, or coupled ones."""
+    """Q without a closed form, of a single output or coupled ones, along the leaf above a segment.
 
-    invertible = False
+    On w(t) above ``beta_0 + t b``, b = beta - beta_0, 0 <= t <= 1, it is
+    ``dw/dt = sum_i b_i dw/dbeta_i`` and ``dlog g/dt = sum_i b_i dlog g/dbeta_i`` from w_0 and g_0;
+    ``dy/dt = g rho b`` and ``dQ/dt = <y, b>`` from 0. For one output ``dw/dbeta = grad F/K``, g = 1
+    and rho = 1/K with K = |grad F|^2.
 
-    def __init__(self, ode: LeafOde) -> None:
-        """Keep the ODE."""
-        self.ode = ode
+    Attributes:
+        parameterization: F, the d outputs of the block.
+        lift: dw/dbeta, dlog g/dbeta and rho, functions of the p weights; None for one output.
+        weights: the start w_0.
+        beta0: F(w_0), d numbers.
+    """
+
+    parameterization: Parameterization
+    lift: Lift | None
+    weights: tuple[Fraction, ...]
+    beta0: tuple[Fraction, ...]
+    invertible: ClassVar[bool] = False
 
     @property
     def in_doubles(self) -> IntegratedBlock:
@@ -180,7 +193,7 @@ class IntegratedBlock:
             return [self._bregman(columns)]
         if what == "stretch":
             return [1 / self("hessian", columns[:1], least)[0]]
-        beta0 = self.ode.beta0
+        beta0 = self.beta0
         alone = float(0 if what == "inverse" else beta0[0]) if len(beta0) == 1 else None
         points, at = [*zip(*columns, strict=True)], dict[Sequence[Number], Sequence[Real]]()
         for side in _outwards({*points}, alone):
@@ -197,14 +210,17 @@ class IntegratedBlock:
         self, what: str, point: Sequence[Number], digits: int, least: float = 0.0
     ) -> list[Real]:
         """Return what is asked for at one point, in mpf."""
-        ode, working = self.ode, digits + _GUARD
-        if what in ("value", "primitive"):
-            return [ode.mirror_map(point, working)[1]]
-        if what == "gradient":
-            return [*ode.mirror_map(point, working)[0]]
-        if what not in ("hessian", "inverse"):
-            raise ValueError(f"Q has no {what!r}")
-        return [*(ode.hessian if what == "hessian" else ode.inverse)(point, working)]
+        working = digits + _GUARD
+        match what:
+            case "value" | "primitive":
+                return [self._end(point, working)[-1]]
+            case "gradient":
+                return [*self._end(point, working)[-1 - len(point) : -1]]
+            case "hessian":
+                return self._hessian(point, working)
+            case "inverse":
+                return self._inverse(point, working)
+        raise ValueError(f"Q has no {what!r}")
 
     def _bregman(self, columns: Sequence[Array]) -> Array:
         d = len(columns) // 2
@@ -215,57 +231,18 @@ class IntegratedBlock:
             total = total - g * (x - x0)
         return total
 
-
-def _outwards(points: Iterable[Sequence[Number]], origin: Number) -> list[list[Sequence[Number]]]:
-    """Return the finite points, those on each side of the origin from there outwards.
-
-    Without an origin, as for several coordinates, each point is a side of its own.
-    """
-    inside = [point for point in points if all(x - x == 0 for x in point)]
-    if origin is None:
-        return [[point] for point in inside]
-    ordered = sorted(inside, key=lambda point: abs(point[0] - origin))
-    above = [point for point in ordered if point[0] >= origin]
-    return [above, [point for point in ordered if point[0] < origin]]
-
-
-@dataclass(frozen=True, slots=True)
-class LeafOde:
-    """Q on the point w(t) of the leaf above ``beta_0 + t b``, b = beta - beta_0, 0 <= t <= 1.
-
-    ``dw/dt = sum_i b_i dw/dbeta_i`` and ``dlog g/dt = sum_i b_i dlog g/dbeta_i`` from w_0 and g_0;
-    ``dy/dt = g rho b`` and ``dQ/dt = <y, b>`` from 0. For one output ``dw/dbeta = grad F/K``, g = 1
-    and rho = 1/K with K = |grad F|^2.
-
-    Attributes:
-        parameterization: F, the d outputs of the block.
-        lift: dw/dbeta, dlog g/dbeta and rho, functions of the p weights; None for one output.
-        weights: the start w_0.
-        beta0: F(w_0), d numbers.
-    """
-
-    parameterization: Parameterization
-    lift: Lift | None
-    weights: tuple[Fraction, ...]
-    beta0: tuple[Fraction, ...]
-
-    def mirror_map(self, beta: Sequence[Number], digits: int) -> tuple[tuple[Number, ...], Number]:
-        """Return (grad Q(beta), Q(beta) - Q(beta_0)); nan where the segment leaves the leaf."""
-        end = self._end(beta, digits)
-        return end[-1 - len(beta) : -1], end[-1]
-
-    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
+    def _hessian(self, beta: Sequence[Number], digits: int) -> list[Real]:
         """Return the d^2 entries of ``g rho`` above beta, row by row; nan off the leaf."""
         end = self._end(beta, digits)[: len(self.weights) + 1]
         if any(x != x for x in end):
-            return (mpmath.nan,) * len(beta) ** 2
+            return [mpmath.nan] * len(beta) ** 2
         builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
         basis = [[one * (i == j) for j in range(len(beta))] for i in range(len(beta))]
         columns = [self._motion(builder, b)[2] for b in basis]
         tape = builder.tape([x for row in zip(*columns, strict=True) for x in row])
-        return tuple(x for (x,) in propagate(tape, [[x] for x in end], digits))
+        return [x for (x,) in propagate(tape, [[x] for x in end], digits)]
 
-    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]:
+    def _inverse(self, mu: Sequence[Number], digits: int) -> list[Real]:
         """Return the beta with grad Q(beta) = mu, F at the end of the dual flow; nan if it ends.
 
         ``dw/ds = J^T mu/g`` moves y by mu, as ``dbeta/ds = K mu/g`` and ``dy/dbeta = g rho``.
@@ -277,8 +254,8 @@ class LeafOde:
             end = integrate(tape, origin, digits, None, steps, time=Fraction(1)).state[:-1]
             beta = propagate(compile_forward(p.trees, p.weights), [[x] for x in end], digits)
         except DeriveError:
-            return (mpmath.nan,) * p.d
-        return tuple(x for (x,) in beta)
+            return [mpmath.nan] * p.d
+        return [x for (x,) in beta]
 
     def _warp(self, digits: int) -> Number:
         """Return g at the start: 1, where its unit is not that of a formula."""
@@ -343,6 +320,19 @@ class LeafOde:
             rate = builder.dot(row, moves)
             growth.append((builder.multiply(_function(builder, slope, self.lift), rate), one))
         return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
+
+
+def _outwards(points: Iterable[Sequence[Number]], origin: Number) -> list[list[Sequence[Number]]]:
+    """Return the finite points, those on each side of the origin from there outwards.
+
+    Without an origin, as for several coordinates, each point is a side of its own.
+    """
+    inside = [point for point in points if all(x - x == 0 for x in point)]
+    if origin is None:
+        return [[point] for point in inside]
+    ordered = sorted(inside, key=lambda point: abs(point[0] - origin))
+    above = [point for point in ordered if point[0] >= origin]
+    return [above, [point for point in ordered if point[0] < origin]]
 
 
 def _function(builder: Builder, f: Number, lift: Lift) -> Register:

@@ -35,7 +35,7 @@ from derive.potential.piece import Piece, follows_flow, of_the_flow
 from derive.records import Potential
 from derive.verdict import Verdict
 from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, Start
-from numerics.evaluate.leaf import Coordinates, IntegratedBlock, Leaf, LeafOde
+from numerics.evaluate.leaf import Coordinates, IntegratedBlock, Leaf
 from numerics.evaluate.numbers import GUARD, Number, exact, read_number
 from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, lower_vector
 from numerics.evaluate.program import NoSource, program
@@ -217,7 +217,7 @@ def _block(
         own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
         at = dict(zip(p.weights, weights, strict=True))
         lift = piece.lift if piece.betas[1:] else None  # of one output F alone says how it moves
-        along = IntegratedBlock(LeafOde(own, lift, tuple(at[w] for w in own.weights), beta0))
+        along = IntegratedBlock(own, lift, tuple(at[w] for w in own.weights), beta0)
     try:
         written = program(potential, i)
         numbers = dict(zip(written.names, (values[n] for n in p.start_symbols), strict=True))

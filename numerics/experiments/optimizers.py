@@ -128,7 +128,7 @@ def _norms(X: Array, w: Array) -> list[float]:
     sides = np.hstack([np.vstack([np.eye(d), -np.eye(d)]), -np.ones((2 * d, 1))])
     cost, whole = np.append(np.zeros(d), 1), np.hstack([X, np.zeros((m, 1))])
     largest = linprog(cost, sides, np.zeros(2 * d), whole, y, bounds=(None, None)).fun
-    least = {"l1": least_l1(X, y).cost, "linf": largest}
+    least = {"l1": np.abs(least_l1(X, y)).sum(), "linf": largest}
     for name in ("l4/3", "l2"):
         q = _power(read_norm(name).dual)
         dual = minimize(lambda s, q=q: np.linalg.norm(X.T @ s, q) ** 2 / 2 - s @ y, np.zeros(m))

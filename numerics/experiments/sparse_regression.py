@@ -139,7 +139,7 @@ def sparse_regression(setting: SparseSetting, stages: Stages) -> SparseResults:
     sizes = [(m, s) for m in setting.sizes for s in setting.shapes[:1]]
     return SparseResults(
         setting,
-        data.error(least_l1(data.X, data.y).value),
+        data.error(least_l1(data.X, data.y)),
         data.error(np.linalg.lstsq(data.X, data.y)[0]),
         stages.each("grid", functools.partial(_prediction, data), pairs),
         stages.each("training", functools.partial(_comparison, data), setting.trained),
@@ -205,7 +205,7 @@ def _threshold(setting: SparseSetting, pair: tuple[int, float]) -> Threshold:
         found = predict(data, 10**exponent, shape).value
         return math.log(data.error(found) / setting.target)
 
-    l1_error = data.error(least_l1(data.X, data.y).value)
+    l1_error = data.error(least_l1(data.X, data.y))
     if excess(_SMALLEST) >= 0:
         return Threshold(samples, shape, None, l1_error)
     if excess(_LARGEST) < 0:

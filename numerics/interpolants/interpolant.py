@@ -3,7 +3,7 @@
 To any number of digits: Newton's method on ``grad Q(beta) = X^T nu`` and ``X beta = y`` with the
 matrix of its first step, as the Hessian in doubles is right to more digits than a step has to gain
 (Kelley 1995, *Iterative Methods for Linear and Nonlinear Equations*, section 5.4, the chord
-method). And that of least l1 norm, or of least cost with other slopes on either side of 0.
+method). And that of least l1 norm.
 """
 
 from __future__ import annotations
@@ -380,49 +380,12 @@ def _chord(hessian: Array, X: Array) -> Callable[[Sequence[Real]], mpmath.matrix
     return step
 
 
-_INFEASIBLE, _UNBOUNDED = 2, 3
-
-
-class NoInterpolant(NumericalError):
-    """No beta has X beta = y."""
-
-
-class NoMinimizer(NumericalError):
-    """The cost has no minimizer subject to X beta = y."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LeastL1:
-    """The minimizer beta (d,), its cost, and nu (m,) with X^T nu between the slopes."""
-
-    value: Array
-    cost: float
-    multiplier: Array
-
-
-def least_l1(X: Array, y: Array, up: Array | float = 1.0, down: Array | float = 1.0) -> LeastL1:
-    """Minimise sum_j up_j max(beta_j, 0) + down_j max(-beta_j, 0) subject to X beta = y.
-
-    Args:
-        X, y: (m, d) and (m,).
-        up, down: (d,) or one number for all; where down is infinite, beta_j >= 0.
-
-    Raises:
-        NoInterpolant, NoMinimizer: there is none.
-        NumericalError: the linear program was not solved.
-    """
+def least_l1(X: Array, y: Array) -> Array:
+    """Return the beta (d,) of least l1 norm with X beta = y; NumericalError where none is found."""
     d = X.shape[1]
-    up, down = np.broadcast_to(up, d), np.broadcast_to(down, d)
-    free = np.isfinite(down)
     program = scipy.optimize.linprog(
-        np.append(up, down[free]), A_eq=np.hstack([X, -X[:, free]]), b_eq=y, method="highs"
+        np.ones(2 * d), A_eq=np.hstack([X, -X]), b_eq=y, method="highs"
     )
-    if program.status == _INFEASIBLE:
-        raise NoInterpolant("no beta has X beta = y")
-    if program.status == _UNBOUNDED:
-        raise NoMinimizer("what is minimised is unbounded below")
     if program.status:
         raise NumericalError(f"the linear program was not solved: {program.message}")
-    beta = program.x[:d].copy()
-    beta[free] -= program.x[d:]
-    return LeastL1(beta, float(program.fun), program.eqlin.marginals)
+    return np.asarray(program.x[:d] - program.x[d:])

@@ -203,7 +203,7 @@ def norm_sweep(points: int = 25, dimension: int = 400, samples: int = 60) -> lis
     path = [interpolate(q, data.X, data.y) for q in qs]
     if failed := [s.message for s in path if not s.converged]:
         raise NumericalError(failed[0])
-    best = {1: least_l1(data.X, data.y).value, 2: np.linalg.lstsq(data.X, data.y)[0]}
+    best = {1: least_l1(data.X, data.y), 2: np.linalg.lstsq(data.X, data.y)[0]}
     for order, least in best.items():
         norms = np.array([np.linalg.norm(s.value, order) for s in path])
         label, excess = rf"|\beta|_{order}", norms / np.linalg.norm(least, order) - 1
