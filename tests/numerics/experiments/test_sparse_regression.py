@@ -42,7 +42,7 @@ def test_limits_are_least_norms(small):
     assert max(p.error for p in small.grid) == pytest.approx(small.l2_error, rel=0.05)
     data = draw(SMALL, 30)
     lengths = np.array([p.l1_norm for p in small.grid])
-    assert lengths.min() > least_l1(data.X, data.y).cost
+    assert lengths.min() > np.abs(least_l1(data.X, data.y)).sum()
 
 
 def test_training_ends_at_the_prediction(small):
