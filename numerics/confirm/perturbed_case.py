@@ -227,6 +227,13 @@ class PathMean:
     drift: float
     offset: tuple[float, float]
 
+    @classmethod
+    def of(cls, name: str, moved: Array, drift: Array) -> PathMean:
+        """Return the means of changes over paths."""
+        both = moved, moved - drift
+        mean, off = ((float(f.mean()), float(f.std() / np.sqrt(PATHS))) for f in both)
+        return cls(name, *mean, float(drift.mean()), off)
+
     @property
     def agrees(self) -> bool:
         """Whether the difference is within five standard errors, and what the steps leave out."""
@@ -275,12 +282,8 @@ def noisy_paths(
             w = x.moved(w, kick)
     moved = _changes(forms, p.weights, begin, w)
     moved += (slope(w).reshape(-1, p.p, PATHS) * x.raised(w, v)).sum(axis=1)
-    found = list[PathMean]()
-    for one, change, along in zip(followed, moved, total, strict=True):
-        both = change, change - along
-        mean, off = ((float(f.mean()), float(f.std() / np.sqrt(PATHS))) for f in both)
-        found.append(PathMean(str(one.symbol), *mean, float(along.mean()), off))
-    return tuple(found)
+    compared = zip(followed, moved, total, strict=True)
+    return tuple(PathMean.of(str(x.symbol), one, other) for x, one, other in compared)
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,21 +162,15 @@ def _programs(
     builder = Steered(p, (X, y), extra=(*lifted, _TIME, *sums))
     time, u = builder.input(_TIME), list(map(builder.input, lifted))
     kappa = builder.tree(terms.decay, {"t": time})
-
-    def differences(x: Iterable[Register], factor: Register, z: Iterable[Register]) -> Registers:
-        pairs = zip(x, z, strict=True)
-        return [builder.linear([(a, _ONE), (builder.multiply(factor, b), -_ONE)]) for a, b in pairs]
-
     pushed, shrinking = _forces(p, builder, builder.pulled, terms.penalty, terms.mirror)
-    moved = force = differences(pushed, kappa, shrinking)
+    moved = force = _differences(builder, pushed, kappa, shrinking)
     if terms.damping:
         rate = builder.divide(builder.constant(terms.damping), time)
-        moved, force = u, differences(force, rate, u)
+        moved, force = u, _differences(builder, force, rate, u)
     elif terms.mass:
-        w = map(builder.input, p.weights)
-        x = theta_of(builder, p, terms.mirror) if terms.mirror else w
         share, one = builder.constant(1 / terms.mass), builder.constant(_ONE)
-        moved = [builder.multiply(share, d) for d in differences(u, one, x)]
+        gaps = _differences(builder, u, one, theta_of(builder, p, terms.mirror))
+        moved = [builder.multiply(share, gap) for gap in gaps]
     if terms.mirror:
         moved = builder.raised(rates_of(p), moved)
     resting = moved if lifted and not terms.damping else []
@@ -186,6 +180,12 @@ def _programs(
     field = [*moved, *(force if lifted else ()), builder.constant(_ONE), *along]
     tapes = [field, [*builder.beta, *builder.slopes, *resting], moved]
     return tuple(map(builder.tape, tapes))  # type: ignore[return-value]
+
+
+def _differences(builder: Builder, x: Registers, factor: Register, z: Registers) -> Registers:
+    """Write out x - factor z."""
+    pairs = zip(x, z, strict=True)
+    return [builder.linear([(a, _ONE), (builder.multiply(factor, b), -_ONE)]) for a, b in pairs]
 
 
 def _forces(
@@ -298,7 +298,9 @@ def stepper(
 
 
 def theta_of(builder: Builder, p: FlowModel, psi: Sequence[Tree]) -> list[Register]:
-    """Write out theta = grad psi(w)."""
+    """Write out theta = grad psi(w), w itself without a mirror."""
+    if not psi:
+        return list(map(builder.input, p.weights))
     values = [builder.tree(tree) for tree in psi]
     return builder.reverse(values, [builder.constant(_ONE)] * len(values))[: len(p.weights)]
 
