@@ -29,6 +29,13 @@ def test_explicit_regularization_from_a_start_in_numbers(outputs, start):
     assert explicit_counterpart(Parameterization.parse(outputs, start=start)).to_text()
 
 
+def test_pi_in_a_slope_at_the_start_is_a_number():
+    """atan(2 beta - 1) at beta = 0."""
+    q = potential("a/(a + b)", {"a": "0", "b": "alpha"}, {"alpha": 2})
+    K = lambda x: (2 * x**2 - 2 * x + 1) ** 2 / 4  # noqa: E731
+    assert q.gradient([0.25])[0] == pytest.approx(quad(lambda x: 1 / K(x), 0, 0.25)[0], rel=1e-10)
+
+
 def test_a_root_of_a_negative_power_is_refused():
     # w**(1/3) at w = -8 is refused; (w**3)**(1/3) is the root of the same negative numbers.
     with pytest.raises(InputError):

@@ -94,7 +94,9 @@ class Margin(Steepest, OfModel, Recorded):
             return with_data(answer, _kkt_point(record, X, labels, enter), self.form)
         enter("largest margin")
         try:
-            found = max_margin(X, labels, self.norm or _norm(record), shape)
+            sides = () if self.norm else _sides(record, features)
+            norm = self.norm or ("l1" if sides else _norm(record))
+            found = max_margin(X, labels, norm, shape, sides=sides)
             return with_data(answer, found, self.form)
         except NotSeparable as none:
             return replace(with_data(answer, none.certificate, self.form), code=NO)
@@ -102,15 +104,27 @@ class Margin(Steepest, OfModel, Recorded):
 
 def _kkt_point(record: Margins, X: object, labels: Sequence[str], enter: Enter) -> KKTPoint:
     """Return a KKT point of the margin problem in the weights on rows of two classes."""
+    from derive.model.restriction import leave_out
     from numerics.margins.kkt import kkt_point
     from numerics.margins.predictor import fold
 
-    p, folded = record.derivation.parameterization, fold(X, labels)
-    if folded.several or p.vectors or p.geometry.functions:
-        words = "two classes, weights of given number, and gradient flow without rates"
-        raise InputError(f"--kkt is of {words}")
+    p = leave_out(record.derivation.parameterization, record.derivation.idle)
+    folded, graded = fold(X, labels), record.weights.grading is not None
+    if folded.several or p.vectors or p.geometry.functions or graded:
+        words = "weights of given number that are scaled alike, and gradient flow without rates"
+        raise InputError(f"--kkt is of two classes, {words}")
     enter("a KKT point")
     return kkt_point(p, [[Fraction(x, folded.scale) for x in row] for row in folded.rows])
+
+
+def _sides(record: Margins, features: int) -> tuple[int, ...]:
+    """Return on which side of 0 each entry lies, 0 for both, where the horizon is l1 on these."""
+    shape, betas = record.shape, record.derivation.beta
+    if shape.cone is None or any(x.leading is None or x.leading.degree != 1 for x in record.far):
+        return ()
+    on = dict(shape.sides)
+    sides = tuple(on.get(b, 0) for b in betas)
+    return () if shape.cone != sum(map(abs, betas)) else sides * (features // len(betas))
 
 
 def _norm(record: Margins) -> str:

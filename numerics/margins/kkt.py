@@ -122,8 +122,8 @@ def polynomials(p: Parameterization) -> list[Poly]:
     known = [f.xreplace({x: named.get(x.name, x) for x in f.free_symbols}) for f in p.outputs]
     try:
         return [Poly(f, *symbols, domain="QQ") for f in known]
-    except sympy.PolynomialError:
-        raise InputError("F must be a polynomial in the weights") from None
+    except (sympy.PolynomialError, sympy.CoercionFailed):
+        raise InputError("F must be a polynomial in the weights over the rationals") from None
 
 
 def _rotations(slopes: Sequence[Sequence[Poly]], w: Sequence[Poly]) -> list[Rotation]:
@@ -250,13 +250,15 @@ def kkt_point(
         rng: from which the search begins where *near* is not given.
 
     Raises:
-        InputError: F is no polynomial, or X or *near* do not fit.
+        InputError: F is no polynomial over the rationals, or X or *near* do not fit.
         NumericalError: none was proved to be where doubles look.
     """
     one = Parameterization.of(outputs)
     rows = read_matrix(X)
     columns = len(rows[0])
-    p = Parameterization(copies(one, columns).trees) if one.d == 1 and columns > 1 else one
+    p = one
+    if one.d == 1 and columns > 1:
+        p = Parameterization(copies(one, columns).trees, parameters=one.parameters)
     if p.d != columns:
         raise InputError(f"X has {columns} columns, but F has {p.d} outputs")
     with precise(BITS):

@@ -152,7 +152,7 @@ def are_independent(rows: Sequence[Sequence[int]], chosen: Sequence[int]) -> boo
 Rows = Sequence[Sequence[int]]
 
 
-def least_norm(rows: Rows, norm: str) -> MaxMargin | None:
+def least_norm(rows: Rows, norm: str, sides: Sequence[int] = ()) -> MaxMargin | None:
     """Return the solution for l1 or linf, or None where none was certified.
 
     With v = M w: min sum t s.t. X v >= M, |v_j| <= t_j; of linf there is one t. w is the only
@@ -162,8 +162,9 @@ def least_norm(rows: Rows, norm: str) -> MaxMargin | None:
     sizes = _unit(d) if norm == "l1" else [[1]] * d
     k = len(sizes[0])
     within = [[s * x for x in e] + t for s in (1, -1) for e, t in zip(_unit(d), sizes, strict=True)]
+    within += [[*e, *[0] * k] for e in _on_sides(sides)]
     A = [*([*row, *[0] * k] for row in rows), *within]
-    right, scales = [unit] * m + [0] * (2 * d), [unit] * m + [1] * (2 * d)
+    right, scales = [unit] * m + [0] * len(within), [unit] * m + [1] * len(within)
     program = Program(A, right, [0] * d + [1] * k, scales)
     found = optimum(program)
     if found is None:
@@ -172,10 +173,10 @@ def least_norm(rows: Rows, norm: str) -> MaxMargin | None:
     unique = is_strict(program, found)
     if unique is None:
         return None
-    return MaxMargin(norm, w, found.y[:m], tight, degenerate=not unique, determined=False)
+    return MaxMargin(norm, w, found.y[:m], tight, not unique, determined=False, sides=tuple(sides))
 
 
-def cancelling(rows: Rows) -> tuple[Fraction, ...] | None:
+def cancelling(rows: Rows, sides: Sequence[int] = ()) -> tuple[Fraction, ...] | None:
     """Return y >= 0 with X^T y = 0 and sum y = 1, or None where none was found.
 
     They are multipliers of max tau s.t. X v >= tau, |v_j| <= 1 where that is 0. Where it is not,
@@ -183,8 +184,9 @@ def cancelling(rows: Rows) -> tuple[Fraction, ...] | None:
     """
     m, d, unit = len(rows), len(rows[0]), largest(rows)
     within = [[s * x for x in e] + [0] for s in (1, -1) for e in _unit(d)]
-    A = [*([*row, -unit] for row in rows), *within]
-    right, scales = [0] * m + [-1] * (2 * d), [unit] * m + [1] * (2 * d)
+    A = [*([*row, -unit] for row in rows), *within, *([*e, 0] for e in _on_sides(sides))]
+    k = len(A) - m
+    right, scales = [0] * m + [-1] * (2 * d) + [0] * (k - 2 * d), [unit] * m + [1] * k
     program = Program(A, right, [0] * d + [-1], scales)
     seen = in_doubles(program)
     if seen is None or seen.value < -NEAR:
@@ -193,6 +195,11 @@ def cancelling(rows: Rows) -> tuple[Fraction, ...] | None:
     if found is None or found.v[-1] != 0:
         return None
     return tuple(unit * y for y in found.y[:m])
+
+
+def _on_sides(sides: Sequence[int]) -> list[list[int]]:
+    """Return the rows of s_j v_j >= 0, of entries that have one side alone."""
+    return [[s * x for x in e] for e, s in zip(_unit(len(sides)), sides, strict=True) if s]
 
 
 def _unit(d: int) -> list[list[int]]:
@@ -207,7 +214,8 @@ class NotSeparable(NumericalError):
     """No w has X w > 0; *certificate* proves it."""
 
     def __init__(self, certificate: Cancelling) -> None:
-        super().__init__("the data are not separable: a convex combination of the rows is 0")
+        what = "turned from these sides" if certificate.on_sides else "0"
+        super().__init__(f"the data are not separable: a convex combination of the rows is {what}")
         self.certificate = certificate
 
 
@@ -216,6 +224,8 @@ def max_margin(
     X: object,
     labels: Iterable[object] | None = None,
     norm: Literal["l1", "l2", "linf", "softmax"] = "l2",
+    *,
+    sides: Sequence[int] = (),
 ) -> MaxMargin: ...
 @overload
 def max_margin(
@@ -223,12 +233,16 @@ def max_margin(
     labels: Iterable[object] | None = None,
     norm: str = "l2",
     shape: tuple[int, int] | None = None,
+    *,
+    sides: Sequence[int] = (),
 ) -> MaxMargin | MarginInterval: ...
 def max_margin(
     X: object,
     labels: Iterable[object] | None = None,
     norm: str = "l2",
     shape: tuple[int, int] | None = None,
+    *,
+    sides: Sequence[int] = (),
 ) -> MaxMargin | MarginInterval:
     """Return the predictor of largest margin with its certificate, exact or between bounds.
 
@@ -248,6 +262,8 @@ def max_margin(
             sum_k |sum_j w_j exp(-2 pi i j k/d)|, and "l4/3" and so on between two bounds that are
             proved in balls.
         shape: of the matrices, for the nuclear norm.
+        sides: for l1 and linf, 1 or -1 for each column where the predictor lies on that side of 0
+            alone, 0 where on both.
 
     Raises:
         InputError: no matrix of finite numbers, labels or a shape that do not fit, one class.
@@ -260,10 +276,15 @@ def max_margin(
     folded = fold(X, labels)
     distinct = list(dict.fromkeys(map(tuple, folded.rows)))
     solve = _solver(wanted, shape, folded)
+    if any(sides):
+        if wanted not in ("l1", "linf") or len(sides) != folded.features:
+            raise InputError("sides are of l1 and linf, one for each column of X")
+        sides = tuple(sides) * (len(folded.rows[0]) // folded.features)
+        solve = partial(least_norm, norm=wanted, sides=sides)
     # Whether some predictor has a positive margin does not depend on the norm.
-    if (weights := cancelling(distinct)) is not None:
+    if (weights := cancelling(distinct, sides if any(sides) else ())) is not None:
         shared = _shared(folded, dict(zip(distinct, weights, strict=True)))
-        raise NotSeparable(Cancelling(tuple(shared)))
+        raise NotSeparable(Cancelling(tuple(shared), any(sides)))
     if (found := solve(distinct)) is not None:
         return _given(found, distinct, folded)
     why = "the scales of rows or columns are too far apart for doubles"
@@ -274,8 +295,7 @@ def _solver(norm: str, shape: tuple[int, int] | None, folded: Folded) -> Solver:
     """Return what finds the predictor of separable rows, or refuse the norm."""
     if norm in NORMS:
         return nearest if norm == "l2" else partial(least_norm, norm=norm)
-    features = len(folded.rows[0]) // (len(folded.classes) if folded.several else 1)
-    bounded = _bounded(norm, shape, features)
+    bounded = _bounded(norm, shape, folded.features)
     if folded.several:
         n = len(folded.classes)
         raise InputError(f"the {norm} margin is that of two classes, and there are {n}")

@@ -49,6 +49,7 @@ class MaxMargin(Listed):
         determined: whether the multipliers are the only ones, up to rows that are the same.
         second: of degenerate data w_2, w(t) = w log t + w_2 log log t + ...; else ().
         classes: as for the rows that carry labels.
+        sides: 1 or -1 where an entry of w lies on that side of 0 alone; () where none does.
     """
 
     norm: str
@@ -59,6 +60,7 @@ class MaxMargin(Listed):
     determined: bool
     second: tuple[Fraction, ...] = ()
     classes: tuple[str, ...] = ()
+    sides: tuple[int, ...] = ()
     exact: ClassVar[bool] = True
 
     def __repr__(self) -> str:
@@ -140,16 +142,22 @@ class MaxMargin(Listed):
 
 @dataclass(frozen=True)
 class Cancelling:
-    """Weights y >= 0 with sum 1 at which rows that carry their labels cancel: X^T y = 0."""
+    """Weights y >= 0 with sum 1 at which rows that carry their labels cancel: X^T y = 0.
+
+    Where entries of w lie *on sides* of 0 alone, X^T y has no entry on that side.
+    """
 
     weights: tuple[Fraction, ...]
+    on_sides: bool = False
 
     def to_text(self) -> str:
         """Return it as text."""
         weights = _listed([(i, y) for i, y in enumerate(self.weights, 1) if y])
-        lines = ["On these data: no predictor separates the classes"]
-        lines += ["  with these weights the rows, times their labels, add up to 0:", f"  {weights}"]
-        return "\n".join(lines)
+        one, end = "predictor", "their labels, add up to 0"
+        if self.on_sides:
+            one, end = "predictor that is reached", "labels, have no positive product with one"
+        rows = f"  with these weights the rows, times {end}:"
+        return "\n".join([f"On these data: no {one} separates the classes", rows, f"  {weights}"])
 
     def to_json(self) -> str:
         """Return its record."""
@@ -168,7 +176,8 @@ def _is_short(x: sympy.Rational) -> bool:
 
 
 def _report(found: MaxMargin) -> Iterable[str]:
-    yield f"On these data: largest {found.norm} margin, certified in rational numbers"
+    among = "".join(f", {bound}" for bound in _bounds(found.sides))
+    yield f"On these data: largest {found.norm} margin{among}, certified in rational numbers"
     yield f"  margin = {_short(found.margin)}"
     several = len(found.classes) > 2
     size = len(found.value) // len(found.classes) if several else len(found.value)
@@ -193,6 +202,14 @@ def _report(found: MaxMargin) -> Iterable[str]:
     if found.gap_constant is not None and found.step_constant is not None:
         yield f"  linear model: log(t) (margin - margin(t)) -> {_short(found.gap_constant)}"
         yield f"  along grad/|grad|: steps * (margin - margin(t)) -> {_short(found.step_constant)}"
+
+
+def _bounds(sides: Sequence[int]) -> list[str]:
+    """Return on which side of 0 beta lies, entry by entry where that is not the same of all."""
+    on = {1: ">= 0", -1: "<= 0"}
+    if len({*sides}) == 1:
+        return [f"beta {on[sides[0]]}"]
+    return [f"beta{j} {on[s]}" for j, s in enumerate(sides, 1) if s]
 
 
 def _listed(rows: Sequence[tuple[int, Fraction]]) -> str:
@@ -236,6 +253,11 @@ class Folded:
     def several(self) -> bool:
         """Whether there is a predictor for each class."""
         return len(self.classes) > 2
+
+    @property
+    def features(self) -> int:
+        """How many columns were given."""
+        return len(self.rows[0]) // (len(self.classes) if self.several else 1)
 
 
 def fold(X: object, labels: Iterable[object] | None = None) -> Folded:

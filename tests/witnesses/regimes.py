@@ -297,12 +297,12 @@ def as_fast(r, statement, rng):
     return trials
 
 
-def kernel_at(r, start):
-    """Return J J^T at the start, or sqrt(kappa) of a wide one."""
+def beginning(r, start):
+    """Return J J^T at the start, or sqrt(kappa) of a wide one, and beta there."""
     if isinstance(r, RandomWidth):
-        return np.array([[np.sqrt(float(r.curvature)) * start["mu"] ** 2]])
+        return np.array([[np.sqrt(float(r.curvature)) * start["mu"] ** 2]]), np.zeros(1)
     flows = Flows.of(r.derivation.potential.parameterization, start)
-    return flows.kernel(flows.w0)
+    return flows.kernel(flows.w0), flows.F(flows.w0)
 
 
 @witness("regime")
@@ -313,15 +313,20 @@ def is_called_so(r, statement, rng):
     for at, told in drawn(r, limit, rng):
         numbers, size, form = at.numbers(1e-3), len(at.x), limit.potential
         try:
-            K = kernel_at(r, numbers)
+            (K, _), (_, first) = beginning(r, numbers), beginning(r, at.numbers(1e-5))
         except NO_TRIAL:
             continue
         basis = np.eye(size) if limit.basis is None else np.array(limit.basis.tolist(), dtype=float)
+        # The norm is that of beta - beta_0.
+        x0 = 0 * at.x if limit.origin else np.linalg.solve(basis, first)
         if np.linalg.matrix_rank(K) < size and name == "kernel":
             raise Refuted("K(w_0) is singular")
-        lazy = basis.T @ np.linalg.pinv(K) @ basis @ at.x
-        half = At(r, limit, at.start, at.x / 2).told() if form.curve is None else 0 * told
-        is_kernel = bool(np.allclose(2 * half, told, rtol=1e-4)) and alike(told, lazy, 3e-2)
+        lazy = basis.T @ np.linalg.pinv(K) @ basis @ (at.x - x0)
+        half, middle = (
+            At(r, limit, at.start, x).told() if form.curve is None else 0 * told
+            for x in (at.x / 2, (at.x + x0) / 2)
+        )
+        is_kernel = bool(np.allclose(2 * middle, told, rtol=1e-4)) and alike(told, lazy, 3e-2)
         if form.Q is None:
             is_rich = is_round = False
         else:

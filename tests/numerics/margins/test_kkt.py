@@ -102,6 +102,9 @@ def test_what_has_no_such_points_is_refused():
         (["exp(w)", "--kkt"], 2, "F must be a polynomial in the weights"),
         (["a*u", "--vector", "u", "--kkt"], 2, "weights of given number"),
         (["w", "--norm", "l1", "--kkt"], 2, "without --norm and --steepest"),
+        (["D*a*b", "--parameter", "D", "--kkt"], 2, "over the rationals"),  # D has no cost
+        (["a + b**2", "--kkt"], 2, "scaled alike"),  # where a**2 is least
+        (["a**3 + b*c**2", "--start", "b=0,c=0", "--kkt"], 0, "weights: copy1_a = 0, copy2_a ="),
     ],
 )
 def test_the_command_finds_one_on_data(tmp_path, options, code, said):

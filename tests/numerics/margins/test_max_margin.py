@@ -91,6 +91,39 @@ def test_certificates(norm):
     assert any(certificates(norm, 25, 0))
 
 
+@pytest.mark.parametrize("norm", ["l1", "linf"])
+def test_entries_on_one_side_of_0(norm):
+    """SciPy agrees; multipliers bound the norm from below, and rows that cancel all margins."""
+    rng, ends = random.Random(0), set()
+    for _ in range(40):
+        X, _ = drawn(rng, norm)
+        sides = tuple(rng.choice((-1, 0, 1)) for _ in X[0])
+        d, size = len(sides), np.ones(len(X[0]))
+        bound = [(0 if s > 0 else None, 0 if s < 0 else None) for s in sides]
+        t = np.eye(d) if norm == "l1" else np.ones((d, 1))
+        A = np.block(
+            [[-np.array(X), 0 * t[:1].repeat(len(X), 0)], [np.eye(d), -t], [-np.eye(d), -t]]
+        )
+        right = np.append(-np.ones(len(X)), np.zeros(2 * d))
+        cost = np.append(0 * size, np.ones(t.shape[1]))
+        best = linprog(cost, A, right, bounds=bound + [(None, None)] * t.shape[1])
+        try:
+            found = max_margin(X, norm=norm, sides=sides)
+        except NotSeparable as none:
+            pulled = combined(X, none.certificate.weights)
+            assert best.status == 2
+            assert all(s * x <= 0 if s else x == 0 for s, x in zip(sides, pulled, strict=True))
+            ends.add("none")
+            continue
+        assert all(s * x >= 0 for s, x in zip(sides, found.value, strict=True))
+        assert min(dot(x, found.value) for x in X) == 1
+        assert float(1 / found.margin) == pytest.approx(best.fun, abs=1e-9)
+        if any(sides):
+            assert found.sides == sides
+            ends.add("some")
+    assert ends == {"none", "some"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("norm", NORMS)
 def test_many_certificates(norm):
@@ -400,6 +433,31 @@ def test_the_command_on_data(tmp_path, text, code, said):
     path = written(tmp_path, text)
     done = run("margin", "p**2 - m**2", "--start", "p=1,m=1", "--data", path)
     assert_answers(done, code, [said])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "code", "said"),
+    [
+        (["w**2"], 0, "l1 margin, beta >= 0, certified in rational numbers\n  margin = 1\n"),
+        (["w**2", "w2**2 - w3**2", "--start", "w2=1,w3=1"], 0, "l1 margin, beta1 >= 0"),
+        (["-w**2", "w2"], 3, "no horizon"),
+        (["w**2 - v**2", "--start", "w=1,v=1"], 0, "beta = (1/3, -1/3)"),
+        (["w**(3/2)"], 3, "on the beta that are reached alone"),  # l_(4/3) of copies
+        (["a**2", "2*b**2"], 3, "on the beta that are reached alone"),
+        (["(a + b)**4", "--norm", "l1"], 0, "beta = (1/3, -1/3)"),
+    ],
+)
+def test_half_lines_on_data(tmp_path, outputs, code, said):
+    """The least l1 norm is at (1/3, -1/3), which no w**2 has: of these it is at (1, 0)."""
+    path = written(tmp_path, "1,-2,1\n2,-1,1\n-1,2,0\n")
+    done = run("margin", *outputs, "--data", path)
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
+
+
+def test_data_that_the_beta_that_are_reached_do_not_separate(tmp_path):
+    done = run("margin", "w**2", "--data", written(tmp_path, "-1,-2,1\n1,2,0\n"))
+    assert_answers(done, 1, ["no predictor that is reached"])
 
 
 @pytest.mark.parametrize(
