@@ -192,7 +192,7 @@ def test_conditions_are_about_some_names_and_say_one_thing():
     assert (known.signs, known.others, known.meet) == ({}, set(), {"A"})
     assert Conditions(space, ["x > 0"], ["y"]).others == set()
     before = len(space.signs)
-    assert Conditions(space, ["x > 0", "y - 1 < 0"][:1], ["x"]).others == {"x0"}
+    assert Conditions(space, ["x > 0", "y - 1 < 0"][:1], ["x"]).others == {"x0", "x2"}
     assert len(space.signs) == before
     conditions("x keeps its sign along the flow")
     with pytest.raises(Rejected, match="is no condition"):

@@ -62,8 +62,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from derive.certificate.checking import every_size, orbit, pushed, sections
 from derive.certificate.checking.signs import CONDITION
@@ -80,6 +81,7 @@ from derive.certificate.checking.text import (
 from derive.certificate.checking.theorem import Checker
 
 FORMAT, VERSION = "regderive-certificate", 6
+HEAD = {"format": FORMAT, "version": VERSION}
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
 DERIVATION, REGIMES = "regderive-derivation", "regderive-regimes"
 EVERY_SIZE, MATRICES = "regderive-entrywise", "regderive-matrices"
@@ -131,60 +133,44 @@ def check(record: JSON) -> Report:
     """
     try:
         kind = record.get("format") if isinstance(record, dict) else None
-        if kind == EVERY_SIZE:
-            return _every_size(record)
-        if kind == MATRICES:
-            return _matrices(record)
-        if kind == PUSHED:
-            return _pushed(record)
+        if kind in SHOWN:
+            return _of_open_size(record, *SHOWN[kind])
         return derived(record["derivation"], LIMITS) if kind == REGIMES else derived(record)
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
 
 
-def _every_size(record: JSON) -> Report:
-    """Return what the record of a map of open size proves."""
-    proof = record["certificate"]
-    if proof is None or (proof["format"], proof["version"]) != (FORMAT, VERSION):
+def _of_open_size(record: JSON, kind: str, shown: Callable[[JSON], Shown]) -> Report:
+    """Return what a record proves that is no derivation: the verdict, lines, and what is left."""
+    proof = record.get("certificate", HEAD if kind == "matrices" else None)
+    if proof is None or {key: proof[key] for key in HEAD} != HEAD:
         raise NotACertificate(
             f"the record was written without one: {record['certificate_missing']}"
         )
-    keyed(record, "every size", ["refuted"] * ("fails" in proof))
+    keyed(record, kind, ["refuted"] * ("fails" in proof))
     require(record["version"] == FIRST, f"the version is not {FIRST}")
-    verdict = REFUTED if "fails" in proof else PROVED
-    require(record["verdict"] == record["warping"]["verdict"] == verdict, f"it proves {verdict}")
-    if verdict == REFUTED:
-        warping = record["warping"]
-        require(warping["g"] is warping["y_i"] is record["Q"] is None, "what there is not is said")
-    lines, left = (every_size.refuted if "fails" in proof else every_size.shown)(record)
+    verdict, lines, left = shown(record)
+    require(record["verdict"] == verdict, f"the record proves {verdict}")
     return Report(verdict, lines, left)
 
 
-def _pushed(record: JSON) -> Report:
-    """Return what the record of a flow that no learning rates make a gradient flow proves."""
-    proof = record["certificate"]
-    if proof is None or (proof["format"], proof["version"]) != (FORMAT, VERSION):
-        raise NotACertificate(
-            f"the record was written without one: {record['certificate_missing']}"
-        )
-    keyed(record, "pushed")
-    require(record["version"] == FIRST, f"the version is not {FIRST}")
-    verdict, lines = pushed.shown(record)
-    return Report(verdict, lines, ["whether there is a Q"] * (verdict == UNDECIDED))
-
-
-def _matrices(record: JSON) -> Report:
-    """Return what the record of matrices of open size proves."""
-    given = record["orbit"]
-    if given is None:
-        report = derived(record["entry"], EVERY_MATRIX)
+def _matrices(record: JSON) -> Shown:
+    """Return what the record of matrices of open size proves, by an orbit or one of its entries."""
+    if (given := record["orbit"]) is not None:
+        found: Shown = REFUTED, [orbit.shown(given)], [EVERY_ORBIT]
     else:
-        report = Report(REFUTED, [orbit.shown(given)], [EVERY_ORBIT])
-    keyed(record, "matrices")
-    require(record["version"] == FIRST, f"the version is not {FIRST}")
-    said = record["verdict"], record["finding"]["verdict"]
-    require(said == (report.verdict,) * 2, f"the record proves {report.verdict}")
-    return report
+        report = derived(record["entry"], EVERY_MATRIX)
+        found = report.verdict, report.theorem, report.open
+    require(record["finding"]["verdict"] == found[0], f"the record proves {found[0]}")
+    return found
+
+
+Shown: TypeAlias = tuple[str, Sequence[str], Sequence[str]]
+SHOWN: dict[str, tuple[str, Callable[[JSON], Shown]]] = {
+    EVERY_SIZE: ("every size", every_size.shown),
+    MATRICES: ("matrices", _matrices),
+    PUSHED: ("pushed", pushed.shown),
+}
 
 
 def _of_this_version(record: JSON) -> None:

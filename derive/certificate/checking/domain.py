@@ -225,7 +225,7 @@ def _inside(said: JSON, t: Coordinate | None) -> dict[str, str]:
 def _alone(space: Space, names: Sequence[str], said: JSON, definitions: JSON) -> Space:
     """Return a space in which some names are variables, with the calls and roots there."""
     constants = {n: f for n, f in space.names.items() if n in {*space.fixed, *space.laws}}
-    alone = Space(names, [*constants], len(definitions) + 1)
+    alone = space.beside(names, [*constants], len(definitions) + 1)
     variables = [space.names[n] for n in names]
     alone.start = [f.at(space.start) for f in (*variables, *constants.values())]
     alone.w0 = alone.symbols[: len(names)]

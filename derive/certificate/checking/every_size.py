@@ -26,7 +26,6 @@ each smaller n down to the size there are weights, "points", where the same fail
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -40,6 +39,8 @@ from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
     JSON,
     NAME,
+    PROVED,
+    REFUTED,
     called,
     names_in,
     rational,
@@ -123,11 +124,10 @@ class EverySize(Space):
         if isinstance(node, ast.Call) and called(node)[0] == "Integral" and len(node.args) == 2:
             f, x = (ast.unparse(argument) for argument in node.args)
             require(NAME.fullmatch(x), "an integral runs over a name")
-            name = re.sub(rf"\b{x}\b", "_", f)
-            return Call(f"Integral({name}, _", self._build(node.args[1], depth), self.number(0))
+            return Call(f"Integral({f}", self._build(node.args[1], depth), self.number(0))
         return super()._call(node, depth)
 
-    def _integrand(self, text: str, upper: Function) -> Function:
+    def integrand(self, text: str, upper: Function) -> Function:
         """Return the derivative of an integral without ends, one of its values for all entries."""
         node: Any = tree_of(text)
         require(len(node.args) == 2, "an integral has no ends here")
@@ -253,7 +253,17 @@ def opened(record: JSON) -> tuple[EverySize, dict[str, Function], list[str], lis
     return space, F, words, [] if proof["kernel"] else ["the entries of K"]
 
 
-def shown(record: JSON) -> tuple[list[str], list[str]]:
+def shown(record: JSON) -> tuple[str, list[str], list[str]]:
+    """Return the verdict, what a record proves of every n, and what it says besides."""
+    warping, fails = record["warping"], "fails" in record["certificate"]
+    verdict = REFUTED if fails else PROVED
+    require(record["verdict"] == warping["verdict"] == verdict, f"it proves {verdict}")
+    if fails:
+        require(warping["g"] is warping["y_i"] is record["Q"] is None, "what there is not is said")
+    return verdict, *(_refuted if fails else _proved)(record)
+
+
+def _proved(record: JSON) -> tuple[list[str], list[str]]:
     """Return what a record proves of every n, line by line, and what it says besides."""
     given, proof, warping = record["parameterization"], record["certificate"], record["warping"]
     space, F, words, left = opened(record)
@@ -304,7 +314,7 @@ def _is_law(space: EverySize, text: str, F_i: Function) -> bool:
     return space.entries["n"] in dc
 
 
-def refuted(record: JSON) -> tuple[list[str], list[str]]:
+def _refuted(record: JSON) -> tuple[list[str], list[str]]:
     """Return what a record refutes for every n from its size on, and what it says besides."""
     given, proof, size = record["parameterization"], record["certificate"], record["size"]
     (space, F, words, left), fails = opened(record), proof["fails"]

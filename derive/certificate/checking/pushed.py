@@ -30,8 +30,8 @@ Weights: TypeAlias = Sequence[fmpq]
 Phi: TypeAlias = Callable[[Weights], list[arb]]
 
 
-def shown(record: JSON) -> tuple[str, list[str]]:
-    """Return the verdict and the theorem that a record proves, or raise Rejected."""
+def shown(record: JSON) -> tuple[str, list[str], list[str]]:
+    """Return the verdict and the theorem that a record proves, and what it leaves open."""
     names, proof = record["weights"], record["certificate"]
     named = len({*names}) == len(names) <= SIZE and all(map(NAME.fullmatch, names))
     require(named, "weights have names of their own")
@@ -49,7 +49,6 @@ def shown(record: JSON) -> tuple[str, list[str]]:
         verdict = UNDECIDED if proof["scaling"] is None else REFUTED
         if verdict == REFUTED:
             flow.require_no_potential(record, space, w)
-    require(record["verdict"] == verdict, f"the record proves {verdict}")
     law, *no_potential = _words(record, verdict)
     said = [tuple(x[key] for key in PARTS) for x in record["statements"]]
     require(said[0] == law, "the record says more of laws")
@@ -58,7 +57,8 @@ def shown(record: JSON) -> tuple[str, list[str]]:
     lines = [f"w' = Phi(J^T l), l = X^T (y - X beta): {record['flow']}"]
     lines += [f"F{i} = {text}" for i, text in enumerate(record["outputs"], 1)]
     lines.append(f"w_0: {_pairs(record['start'])}")
-    return verdict, [*lines, law[1], *(f"{words[1]}, there" for words in no_potential)]
+    lines += [law[1], *(f"{words[1]}, there" for words in no_potential)]
+    return verdict, lines, ["whether there is a Q"] * (verdict == UNDECIDED)
 
 
 PARTS = "kind", "says", "conditions", "ground", "by"

@@ -87,6 +87,7 @@ class Reading(Ring):
         super().__init__(len(weights), len(given), room)
         self.given = given
         self.names = dict(zip(given, self.symbols, strict=False))
+        self.also = dict[str, Function]()  # what more names stand for in a text that is read
         self.generators: list[Call] = []
         self.known: list[Call] = []
         self.start = []
@@ -108,11 +109,11 @@ class Reading(Ring):
 
     def read(self, text: JSON, also: Mapping[str, Function] | None = None) -> Function:
         """Return the function that a text stands for, where more names stand for functions."""
-        before, self.names = self.names, {**self.names, **(also or {})}
+        before, self.also = self.also, {**self.also, **(also or {})}
         try:
             return self._build(tree_of(text), 0)
         finally:
-            self.names = before
+            self.also = before
 
     def call(self, text: JSON) -> Call:
         """Return the call or power that a text is."""
@@ -141,10 +142,11 @@ class Reading(Ring):
         return root ** int(n.p)
 
     def _named(self, name: str) -> Function:
-        if name == "pi" and name not in self.names:
+        found = self.also.get(name, self.names.get(name))
+        if found is None:
+            require(name == "pi", f"the name {name:.40} is not known here")
             return self.read(PI)
-        require(name in self.names, f"the name {name:.40} is not known here")
-        return self.names[name]
+        return found
 
     def _rewritten(self, name: str, u: Function) -> Function:
         if name in PLAIN:
@@ -160,6 +162,7 @@ class Reading(Ring):
             raise Rejected(f"{type(node).__name__} is not part of the language")
         name, inner, alone = called(node)
         if name == "Integral":
+            require(len(node.args) == 4, "an integral has two ends here, or none")
             f, x, low, high = node.args
             text = ", ".join(ast.unparse(argument) for argument in (f, x, low))
             return Call(f"Integral({text}", self._build(high, depth), self.number(0))

@@ -69,12 +69,12 @@ class Conditions:
                 self.add(parts[1], parts[2])
 
     def add(self, text: str, relation: str) -> None:
-        """Add a condition that the start in numbers satisfies."""
+        """Add a condition that the start in numbers satisfies: of the weights, and at w_0."""
         f = self.space.read(text)
         value, parts = f.at(self.space.start), [*factors(f)]
         holds = {"> 0": value > 0, "< 0": value < 0}.get(relation, True)
         require(holds and sign(value), f"the start does not satisfy {text:.60} {relation}")
-        self.others |= {str(p) for p, _ in parts}
+        self.others |= {str(p) for p, _ in (*parts, *factors(self.space.near_start(f)))}
         odd = [p for p, n in parts if n % 2]
         if relation.startswith("keeps"):
             self.space.signs.append(f)  # the sign that it keeps is the one at the start

@@ -72,6 +72,10 @@ class Space(Reading):
         self.fields = self.identity(self.weights)
         self.kernel: dict[str, JSON] = {}
 
+    def beside(self, names: Sequence[str], constants: Sequence[str], room: int) -> Space:
+        """Return a space of other names."""
+        return Space(names, constants, room)
+
     def call_at(self, k: int) -> Call | None:
         """Return the call that variable k is, if it is one."""
         at = k - self.size
@@ -257,7 +261,7 @@ class Space(Reading):
         image = self.symbols[k]
         inner = [argument.derivative(i) for i in range(self.weights)]
         slope = (
-            self._integrand(text, argument)
+            self.integrand(text, argument)
             if kind[0] == "I"
             else self.read(SLOPES[kind], {"f": image, "u": argument, "e": exponent})
         )
@@ -278,7 +282,7 @@ class Space(Reading):
             known.append(call._replace(image=image))
         self.start.append(value)
 
-    def _integrand(self, text: str, upper: Function) -> Function:
+    def integrand(self, text: str, upper: Function) -> Function:
         """Return by what the integral of f(x) from a, which is b at the start, to b grows with b.
 
         That is f(b); of (b - x)/f(x) it is the integral of 1/f.
@@ -289,7 +293,7 @@ class Space(Reading):
         self.vanish_at_start(upper - self.read(low), "what an integral runs over")
         above, below = quotient_of(node.args[0])
         if above == f"{high} - {x}":
-            return self.find(f"Integral({below}, {x}, {low}", upper)
+            return self.read(f"Integral({below}, {x}, {low}, {high})")
         require(names_in([f, low]) <= self.fixed | {x}, "an integrand is of x and of constants")
         if (kernel := self.kernel.get(high)) is None:
             return self.read(f, {x: upper})

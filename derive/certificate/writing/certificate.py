@@ -7,7 +7,7 @@ proof, and the checker says so: a certificate is never more than it shows.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice, product
@@ -17,12 +17,11 @@ from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking import check, sections
 from derive.certificate.checking.check import FORMAT, VERSION, claimed
-from derive.certificate.checking.domain import coordinate, paces
+from derive.certificate.checking.domain import coordinate
 from derive.certificate.checking.flow import Flow, determinant, independent
 from derive.certificate.checking.function import Value, not_zero
 from derive.certificate.checking.reading import INFINITY
 from derive.certificate.checking.signs import CONDITION
-from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
     JSON,
     PROVED,
@@ -33,10 +32,9 @@ from derive.certificate.checking.text import (
     names_in,
     rational,
 )
-from derive.certificate.checking.theorem import Check, Checker, Kind, rate_texts
-from derive.certificate.writing.definitions import Calls, Definitions
+from derive.certificate.checking.theorem import Check, Checker, rate_texts
+from derive.certificate.writing.definitions import Calls, Definitions, Names, TimedNaming
 from derive.certificate.writing.form import form_proofs
-from derive.certificate.writing.products import calls_in
 from derive.certificate.writing.reached import intervals, length_along, lift, sums
 from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
@@ -55,6 +53,7 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67
 PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
 MISSING = "no certificate was accepted; the result does not depend on it"
 STEP = "a step of the proof has no form in certificates"
+NO_AIDS: JSON = {"definitions": []}
 SECTIONS = ("conserved", "hessian", "warping", "metric")
 
 
@@ -77,7 +76,7 @@ def certify(d: Derivation, record: JSON, seconds: float | None = None) -> JSON:
     why = "no start in numbers was found"
     for at in _starts(d.parameterization):
         try:
-            whole = _Writer(d, record, at, partial(TimedSpace, clock)).written()
+            whole = _Writer(d, record, at, partial(TimedNaming, clock)).written()
             check.check(whole)
             return whole
         except (Rejected, NotACertificate) as fault:
@@ -105,44 +104,23 @@ def _starts(p: Parameterization) -> Iterator[dict[str, str]]:
         yield {n: str(x) for n, x in (known | pi).items()}
 
 
-class TimedSpace(Space):
-    """Names of a certificate that is being written, as long as a clock allows."""
-
-    def __init__(
-        self, clock: Clock, weights: Sequence[str], constants: Sequence[str], size: int
-    ) -> None:
-        self._clock = clock
-        super().__init__(weights, constants, size)
-
-    @property
-    def work(self) -> int:
-        """How much was multiplied so far; OutOfTime where the clock has run out."""
-        self._clock.check()
-        return self._work
-
-    @work.setter
-    def work(self, done: int) -> None:
-        self._work = done
-
-
 class _Writer:
     """Writes the proofs of the sections, each accepted by the checker first."""
 
-    def __init__(self, d: Derivation, record: JSON, at: Mapping[str, str], kind: Kind) -> None:
+    def __init__(self, d: Derivation, record: JSON, at: Mapping[str, str], kind: Names) -> None:
         proofs: JSON = {**dict.fromkeys(SECTIONS), "dual": [], "pieces": []}
         given = record["parameterization"]
         head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at)}
-        calls = enumerate(dict.fromkeys(calls_in([*given["start"].values()])), 1)
-        head["definitions"] = [{"name": f"f{n}", "of": call} for n, call in calls]
+        head["definitions"] = []
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
         index = lcm(*map(root_index, d.potential.pieces))
         self.calls = Calls(self.record, d.parameterization, kind, index)
         pieces, given = record["potential"]["pieces"], {*self.calls.space.given}
         found = (CONDITION.fullmatch(text) for piece in pieces for text in piece["assumptions"])
-        said = [parts[1] for parts in found if parts and names_in([parts[1]]) <= given]
-        for call in calls_in(said):  # on weights and constants, for every section
-            self.calls.name(call)
+        for parts in filter(None, found):
+            if names_in([parts[1]]) <= given:  # on weights and constants, for every section
+                self.calls.space.read(parts[1])
         self.state = Checker(self.record, SPARE, kind)
         self.state.outputs()
         if laws := [*filter(self._has_sign, sums(d.blocks))]:
@@ -159,17 +137,16 @@ class _Writer:
         """Return the record with a proof of each section for which one is found."""
         d, state, record, proofs = self.d, self.state, self.record, self.proofs
         conserved = record["conserved"]
-        proofs["conserved"] = self.first(sections.laws, conserved, self._laws())
+        proofs["conserved"] = self.first(sections.laws, conserved, self._plain(self._laws()))
         for name, kind in (("hessian", "hessian"), ("warping", "warp")):
             verdict = record[name]["verdict"]
             implied = name == "warping" and verdict == record["hessian"]["verdict"] == PROVED
             if verdict != UNDECIDED and not implied:
                 proved = verdict == PROVED
-                none: Iterator[JSON] = iter([{}])  # there is nothing to be given
-                tries = none if proved else failures(state, f"no {kind}")
+                tries = self._plain([{}] if proved else failures(state, f"no {kind}"))
                 proofs[name] = self.first(sections.decide(name, verdict), record[name], tries)
-        tries = form_proofs(d.metric, d.blocks, state, self.calls)
-        proofs["metric"] = self.first(sections.metric, record["metric"], tries)
+        forms = form_proofs(d.metric, d.blocks, state, self.calls)
+        proofs["metric"] = self.first(sections.metric, record["metric"], forms)
         if d.warping.verdict is Verdict.PROVED:
             state.flow = state.flow.for_claim(claimed(record))
             self.pieces()
@@ -181,12 +158,8 @@ class _Writer:
         duals = self.record["warping"]["dual_coordinates"]
         for block, said in zip(d.blocks, duals, strict=True):
             outputs = [i + 1 for i in block.outputs]
-            texts = [t for f in said.values() for t in _texts(f)]
-            tries = list[JSON]()
-            with contextlib.suppress(Rejected):  # of a logarithm that is infinite at the start
-                aids = {"definitions": self.calls.missing(texts, self.state.space)}
-                tries += [aids] * bool(texts)
-            proofs["dual"].append(self.first(sections.dual, [outputs, said], iter(tries)))
+            tries = [NO_AIDS] * any(f is not None for f in said.values())
+            proofs["dual"].append(self.first(sections.dual, [outputs, said], self._plain(tries)))
             shown = block.potential.piece
             if shown is not None and d.potential.pieces:
                 said = next(pieces)
@@ -197,16 +170,15 @@ class _Writer:
         assumed = said["assumptions"]
         try:
             ends = [*self._ends(said, shown, block), {"domain": None}]
-            proofs = form_proofs(shown, [block], self.state, self.calls)
-            for proof, end in ((proof, end) for proof in proofs for end in ends):
-                aids = [*end.get("definitions", ()), *proof["definitions"]]
-                part = {**proof, **end, "definitions": aids}
+            forms = form_proofs(shown, [block], self.state, self.calls)
+            for (found, proof), end in ((form, end) for form in forms for end in ends):
+                part = {**proof, **end}
+                part["definitions"] = [*proof["definitions"], *end.get("definitions", ())]
                 said["assumptions"] = [*assumed]
                 with contextlib.suppress(Rejected):
                     for _ in range(TRIES):
                         try:
-                            self.state.prove("", sections.piece, said, part)
-                            return part
+                            return self._proof(sections.piece, said, part, found)
                         except Missing as needed:
                             said["assumptions"] += needed.conditions
         except OutOfTime:
@@ -215,7 +187,7 @@ class _Writer:
         return None
 
     def _ends(self, said: JSON, shown: Piece, block: Block) -> Iterator[JSON]:
-        """Yield the calls in which paths in beta are lifted; then those in which t is followed."""
+        """Yield how paths in beta are lifted; then those in which t is followed."""
         where, curve = said["domain"], said["curve"]
         ended = curve is not None and curve["interval"] is not None
         if where["undecided"] and not (where["walls"] or where["unless_zero"] or ended):
@@ -230,75 +202,49 @@ class _Writer:
         relations = lift(block, betas, turned, bool(moving))
         if moving and (curve := shown.curve) is not None and curve.weights:
             relations["square"] = length_along(curve)
-        values = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
-        texts = [*paces(self.record, said), *walls, *(values if relations else ())]
         if said["curve"] is None:
-            yield {"domain": self._calls_alone(texts, said["roots"]), **relations}
+            roots = (root for root in said["roots"] if root["explicit"] is not None)
+            formulas = [{"name": root["symbol"], "is": root["explicit"]} for root in roots]
+            yield {"domain": formulas, **relations}
         t = coordinate(self.record, said, {"interval": [f"-{INFINITY}", INFINITY]})
         if t is not None:
-            definitions = self._calls_alone([t.relation, *t.ends, *texts], [])
             fixed = {*self.state.space.fixed, *said["constants"]}
             for low, high in intervals(t, betas[0], walls, fixed):
                 between = {"interval": [low, high]} if said["curve"] is None else {}
-                yield {"domain": definitions, **between, **relations}
+                yield {"domain": [], **between, **relations}
 
-    def _calls_alone(self, texts: Sequence[str], roots: JSON) -> list[JSON]:
-        """Return definitions of calls in texts, and of roots by formulas.
+    def _plain(self, tries: Iterable[JSON]) -> Iterator[tuple[Definitions, JSON]]:
+        """Yield proofs whose calls are defined by themselves."""
+        for proof in tries:
+            yield Definitions(self.state.space, self.calls.taken), proof
 
-        Calls of constants are defined by those of their terms.
-        """
-        space = self.state.space
-        constants = space.given[space.weights :]
-        alone = Space([], constants, SPARE)
-        alone.start = space.start[space.weights : space.size]
-        definitions = Definitions(alone, [], self.calls.taken)
-        formulas = {r["symbol"]: r["explicit"] for r in roots if r["explicit"] is not None}
-        for text in [*formulas.values(), *texts]:
-            for call in dict.fromkeys(calls_in([text])):
-                try:
-                    definitions.name_terms(call)
-                except Rejected:  # it is of t, or of a constant that the piece names
-                    entry = {"name": definitions.fresh(), "of": call}
-                    same = [e for e in definitions.entries if e.get("of") == call]
-                    definitions.entries += [] if same else [entry]
-            names = [name for name, formula in formulas.items() if formula is text]
-            definitions.entries += [{"name": name, "is": text} for name in names]
-        return definitions.entries
+    def _proof(self, accept: Check, said: JSON, proof: JSON, found: Definitions) -> JSON:
+        """Return a proof with definitions of all that the checker meets, which it then accepts."""
+        with found:
+            self.state.prove("", accept, said, proof)
+        whole = proof | ({"definitions": found.entries} if "definitions" in proof else {})
+        whole |= {"domain": found.beside} if proof.get("domain") is not None else {}
+        self.state.prove("", accept, said, whole)
+        return whole
 
-    def first(self, accept: Check, said: JSON, tries: Iterator[JSON]) -> JSON:
+    def first(self, accept: Check, said: JSON, tries: Iterable[tuple[Definitions, JSON]]) -> JSON:
         """Return the first proof that the checker accepts, or None."""
         try:
-            for proof in tries:
-                try:
-                    self.state.prove("", accept, said, proof)
-                except Rejected:
-                    continue
-                return proof
+            for found, proof in tries:
+                with contextlib.suppress(Rejected):
+                    return self._proof(accept, said, proof, found)
         except (Rejected, OutOfTime):  # the section is left without a proof
             pass
         return None
 
     def _laws(self) -> Iterator[JSON]:
         said, state = self.record["conserved"], self.state
-        used = [*said["laws"], *(v for v in said["values_at_start"] if v is not None)]
-        definitions = self.calls.missing(used, state.space)
         for point in points(state):
             values = values_at(state, point)
             brackets = spanning(state, state.flow, values)
             if len(brackets) >= (dimension := len(state.free) - said["bound"]):
                 brackets = brackets[:dimension]
-                yield {"definitions": definitions, "point": point, "brackets": brackets}
-
-
-def _texts(f: JSON) -> Iterator[str]:
-    """Yield the texts of a function with logarithms, with calls as they are read."""
-    if isinstance(f, list):
-        for x in f:
-            yield from _texts(x)
-    elif f is not None:
-        yield f["rational"]
-        for log in f["logarithms"]:
-            yield from (log["coefficient"], f"log(Abs({log['argument']}))")
+                yield {**NO_AIDS, "point": point, "brackets": brackets}
 
 
 def points(state: Checker) -> Iterator[dict[str, str]]:

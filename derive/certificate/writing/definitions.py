@@ -1,21 +1,28 @@
-"""The calls that F, logarithms and forms use, as definitions: known functions of the weights."""
+"""The calls that F, logarithms and forms use, as definitions: known functions of the weights.
+
+What the checker will read is read here first, in a space that defines each call that it does not
+know: as a function of what is known, where it is one, or else as a generator.
+"""
 
 from __future__ import annotations
 
+import ast
 import contextlib
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from math import prod
+from typing import TypeAlias, cast
 
 import sympy
 
 from derive.certificate.checking.function import Function, constant, not_zero, root_of
 from derive.certificate.checking.reading import Call, call_of
-from derive.certificate.checking.space import Space
+from derive.certificate.checking.space import SLOPES, Space
 from derive.certificate.checking.text import JSON, Rejected, rational
-from derive.certificate.checking.theorem import Checker, Kind, rate_texts, space_of
+from derive.certificate.checking.theorem import Checker, rate_texts, space_of
 from derive.certificate.writing import products
+from derive.certificate.writing.products import text_of
+from derive.clock import Clock
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import factorize
@@ -23,60 +30,120 @@ from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.model.parameterization import Parameterization
 
+Names: TypeAlias = "Callable[[Sequence[str], Sequence[str], int], Naming]"
 ROOM = 60
-NUMBER = re.compile(r"exp\(-?\d+\)")
+
+
+class Naming(Space):
+    """Names of a certificate that is being written, where a call that is not known is defined."""
+
+    definitions: Definitions | None = None
+    integral = ""
+
+    def _call(self, node: ast.expr, depth: int) -> Call:
+        call = super()._call(node, depth)
+        if call.kind.startswith("Integral"):
+            self.integral = ast.unparse(node)
+        return call
+
+    def find(self, kind: str, argument: Function, exponent: Function | None = None) -> Function:
+        """Return what a call is, defined now if it is not known."""
+        call = Call(kind, argument, exponent or self.number(0))
+        if self.definitions is not None and not self.knows(call):
+            held, self.also = (self.also, dict(self.divisors), list(self.signs)), {}
+            try:
+                self.definitions.meet(call)
+            finally:  # what was divided by in the search is not owed
+                self.also, self.divisors, self.signs = held
+        return super().find(kind, argument, exponent)
+
+    def _call_at_start(self, kind: str, u: Function, exponent: Function) -> Function:
+        with contextlib.suppress(Rejected):
+            return super()._call_at_start(kind, u, exponent)
+        self.find(kind, u, exponent)
+        return super()._call_at_start(kind, u, exponent)
+
+    def define(self, entry: JSON) -> None:
+        """Add a definition, and write it down once, after those of the calls that it is by."""
+        super().define(entry)
+        bare = {key: text for key, text in entry.items() if key != "value"}
+        entries = [] if self.definitions is None else self.definitions.entries
+        entries += [entry] * (entry not in entries and bare not in entries)
+
+    def beside(self, names: Sequence[str], constants: Sequence[str], room: int) -> Space:
+        """Return a space of other names, whose definitions are written down by themselves."""
+        alone = Naming(names, constants, ROOM)
+        if (here := self.definitions) is not None:
+            alone.definitions = Definitions(alone, here.taken)
+            here.beside = alone.definitions.entries
+        return alone
+
+    def knows(self, call: Call) -> bool:
+        """Tell whether a call is known."""
+        try:
+            super().find(*call[:3])
+        except Rejected:
+            return False
+        return True
+
+    def text(self, call: Call) -> str:
+        """Return a call as text in the names here."""
+        return self.integral if call.kind.startswith("Integral") else call_of(call, text_of)
+
+
+class TimedNaming(Naming):
+    """Such names, as long as a clock allows."""
+
+    def __init__(
+        self, clock: Clock, weights: Sequence[str], constants: Sequence[str], size: int
+    ) -> None:
+        self._clock = clock
+        super().__init__(weights, constants, size)
+
+    @property
+    def work(self) -> int:
+        """How much was multiplied so far; OutOfTime where the clock has run out."""
+        self._clock.check()
+        return self._work
+
+    @work.setter
+    def work(self, done: int) -> None:
+        self._work = done
 
 
 class Definitions:
     """Definitions that a space accepts, in the order in which they need one another."""
 
-    def __init__(self, space: Space, entries: list[JSON], taken: set[str]) -> None:
-        self.space, self.entries, self.taken = space, entries, taken
+    def __init__(self, space: Space, taken: set[str]) -> None:
+        self.space, self.taken = cast(Naming, space), taken
+        self.entries, self.beside = list[JSON](), list[JSON]()
 
-    def define(self, entry: JSON) -> None:
-        """Add a definition."""
-        self.space.define(entry)
-        self.entries.append(entry)
+    def __enter__(self) -> Naming:
+        """Define what is met from now on."""
+        self.space.definitions, self.entries = self, []
+        return self.space
 
-    def knows(self, text: str) -> bool:
-        """Tell whether a call is defined."""
-        try:
-            self.space.read(text)
-        except Rejected:
-            return False
-        return True
+    def __exit__(self, *_: object) -> None:
+        self.space.definitions = None
 
-    def name(self, text: str) -> None:
-        """Name a call as a generator, if it is not known, nor a product of exponentials."""
-        if self.knows(text):
-            return
-        power = products.product_of_exponentials(self.space, text)
-        self.define(power or {"name": self.fresh(), "of": text})
-        if text.startswith("cos("):
-            self.name("sin" + text.removeprefix("cos"))
+    def meet(self, call: Call) -> None:
+        """Define a call that is not known: an exponential by others, or all by themselves."""
+        entry = products.exponential(self.space, call) if call.kind == "exp" else None
+        self.space.define(entry) if entry else self.name(call)
 
-    def name_exponentials(self, texts: Iterable[str]) -> None:
-        """Name exponentials as products of those of a basis of all integer sums of exponents."""
-        found = {text: self.space.call(text).argument for text in texts if not self.knows(text)}
-        if not found:
-            return
-        basis, sums = products.by_exponentials([*found.values()])
-        calls = [call_of(Call("exp", u, self.space.number(0)), products.text_of) for u in basis]
-        for call in calls:
-            self.name(call)
-        for text, row in zip(found, sums, strict=True):
-            if not self.knows(text):
-                parts = [[call, str(n)] for call, n in zip(calls, row, strict=True) if n]
-                product = "*".join(f"({call})**({n})" for call, n in parts)
-                self.define({"of": text, "is": product, "from": parts})
-
-    def name_terms(self, text: str) -> None:
-        """Name a call; for an exponential of a sum those of its terms."""
-        kind, u, e, _ = self.space.call(text)
-        if kind == "exp":
-            for term in products.terms_of(u):
-                self.name(call_of(Call(kind, term, e), products.text_of))
-        self.name(text)
+    def name(self, call: Call) -> None:
+        """Name a call as a generator, after the calls that its derivative has."""
+        kind, u, e, _ = call
+        text = self.space.text(call)
+        if kind.startswith("Integral"):
+            self.space.integrand(text, u)
+        else:
+            self.space.read(SLOPES[kind], {"f": u, "u": u, "e": e})
+        if not self.space.knows(call):
+            named = (e["name"] for e in self.entries if "name" in e and e.get("of") == text)
+            self.space.define({"name": next(named, None) or self.fresh(), "of": text})
+        if kind == "cos":
+            self.space.find("sin", u)
 
     def fresh(self) -> str:
         """Return a name that is not taken."""
@@ -88,88 +155,64 @@ class Definitions:
 class Calls(Definitions):
     """Names for calls, defined in the record of a certificate; those of F come first."""
 
-    def __init__(self, record: JSON, p: Parameterization, make: Kind, index: int = 1) -> None:
+    def __init__(self, record: JSON, p: Parameterization, make: Names, index: int = 1) -> None:
         """Name them; exponentials are powers of those of exponents divided by an *index*."""
         given, proof = record["parameterization"], record["certificate"]
-        space = space_of(given, proof, ROOM, make)
-        super().__init__(space, proof["definitions"], set(space.names))
+        self.fields: tuple[FunctionField, ...] = ()
+
+        def named(weights: Sequence[str], constants: Sequence[str], room: int) -> Naming:
+            space, taken = make(weights, constants, room), {*weights, *constants}
+            super(Calls, self).__init__(space, taken)
+            return self.__enter__()
+
+        space_of(given, proof, ROOM, named)
+        space, self.positive = self.space, p.positive
         for field in (p.field, p.start_field):
             for g in field.generators:
                 if g.kind == "exp" and index > 1:
-                    self.name(f"exp(({field.embed(g.argument).in_moduli()})/{index})")
+                    space.read(f"exp(({field.embed(g.argument).in_moduli()})/{index})")
                 if g.kind != "parameter":
-                    self.name(field.named(g.name).in_moduli())
+                    space.read(field.named(g.name).in_moduli())
+        self.fields = p.start_field, p.field
         F = [given["coefficient"]] if p.vectors else given["outputs"]
-        for text in products.calls_in([*F, *rate_texts(given), record["warping"]["g"] or "1"]):
-            if not self.knows(text):
-                self._known_at_start(p)
-                self._image_at_start(self.space.call(text), p)
-                self._image(text, p.field, p)
-        self._known_at_start(p)
+        for text in [*F, *rate_texts(given), record["warping"]["g"] or "1"]:
+            space.read(text)
+        for call in list(space.known):
+            space.at_start(call.image)
         ties = {w: space.read(tree) for w, tree in given["ties"].items()}
         for call in list(space.generators) if ties else ():
-            tied = call._replace(argument=space.read(space.written(call.argument), ties))
-            text = call_of(tied, space.written)
-            for entry in products.logarithm(space, text, self.fresh) if call.kind == "log" else ():
-                self.define(entry)
-            self._image(text, p.field, p)
+            space.find(call.kind, space.read(space.written(call.argument), ties), call.exponent)
+        proof["definitions"] = self.entries
 
-    def _known_at_start(self, p: Parameterization) -> None:
-        """Define the calls so far with their arguments at w_0."""
-        for call in list(self.space.known):
-            self._image_at_start(call, p)
+    def meet(self, call: Call) -> None:
+        """Define a call as what it is in the fields of F, or else as a generator."""
+        space = self.space
+        if call.kind == "sin":
+            space.find("cos", call.argument)
+        varies = not space.is_of_constants(call.argument)
+        for field in self.fields[varies : varies + 1]:
+            before, size = space.scope(), len(self.entries)
+            try:
+                space.define(self._in_field(call, field))
+            except (DeriveError, LookupError, Rejected, ValueError):
+                space.leave(before)  # a tie may have symbols of the start
+                del self.entries[size:]
+        if not space.knows(call):
+            super().meet(call)
 
-    def _image_at_start(self, call: Call, p: Parameterization) -> None:
-        """Define a call with its argument at w_0."""
-        kind, argument, exponent, _ = call
-        if self.space.is_of_constants(argument):
-            return
-        u = self.space.at_start(argument)
-        u = -u if kind == "log" and u.at(self.space.start) < 0 else u
-        text = call_of(Call(kind, u, exponent), self.space.written)
-        if kind == "sin":
-            self._image("cos" + text.removeprefix("sin"), p.start_field, p)
-        self._image(text, p.start_field, p)
+    def _in_field(self, call: Call, field: FunctionField) -> JSON:
+        """Return the definition of a call in the generators of a field."""
+        text = call_of(call, self.space.written)
 
-    def _image(self, text: str, field: FunctionField, p: Parameterization) -> None:
-        """Define a call as what it is in a field, or else as a generator."""
-        if self.knows(text):
-            return
-        before, size = self.space.scope(), len(self.entries)
-        try:
-            image = _written(text, field, p)
-            if text.startswith("cos("):
-                sine = _written("sin" + text.removeprefix("cos"), field, p)
-                parts = products.angles(self.space, text)
-                self.define({"of": text, "is": image, "sin": sine, "from": parts})
-            else:
-                for entry in products.entries_for(self.space, text, image, self.fresh):
-                    self.define(entry)
-        except (
-            DeriveError,
-            LookupError,
-            Rejected,
-            ValueError,
-        ):  # a tie may have symbols of the start
-            self.space.leave(before)
-            del self.entries[size:]
-            self.name(text)
+        def written(text: str) -> Function:
+            tree = parse_expression(text.replace("Abs", ""))
+            element = Tower.over(field, self.positive).element(tree)
+            return self.space.read(field.embed(element).in_moduli())
 
-    def missing(self, texts: Iterable[str], space: Space) -> list[JSON]:
-        """Return definitions of the calls in texts that are not known yet, as generators."""
-        found, before = Definitions(space, [], self.taken), space.scope()
-        try:
-            for text in products.calls_in(texts):
-                found.name(text)
-        finally:
-            space.leave(before)
-        return found.entries
-
-
-def _written(text: str, field: FunctionField, p: Parameterization) -> str:
-    """Return a call in the generators of a field."""
-    tree = parse_expression(text.replace("Abs", ""))
-    return field.embed(Tower.over(field, p.positive).element(tree)).in_moduli()
+        if call.kind != "cos":
+            return products.as_product(self.space, call, written(text))
+        sine, parts = written("sin" + text.removeprefix("cos")), products.angles(self.space, call)
+        return {"of": text, "is": text_of(written(text)), "sin": text_of(sine), "from": parts}
 
 
 FACTORED, LARGEST = 400, 10**12
@@ -183,72 +226,37 @@ class FormDefinitions(Definitions):
     """
 
     def __init__(self, state: Checker, calls: Calls, chart: list[str]) -> None:
-        super().__init__(state.space, [], calls.taken)
+        super().__init__(state.space, calls.taken)
         self.chart = chart
         K, F = state.flow.K, state.flow.F
         self.known = [*(k for row in K for k in row), *F, *self.space.symbols[: self.space.weights]]
         self.candidates: list[Function] = []
         self.powers: list[tuple[Function, Function, Function]] = []
 
-    def use(self, text: str) -> None:
-        """Define the calls in a text that are not known."""
-        # of what exponentials are products is known before them
-        calls = sorted(products.calls_in([text]), key=lambda call: not NUMBER.fullmatch(call))
-        # one logarithm stands for itself, several may share parts, that of exp(w) is w
-        several = sum(call.startswith(("log(", "exp(")) for call in calls) > 1
-        for call in calls:
-            if self.knows(call):
-                continue
-            if call.startswith("cos("):
-                with contextlib.suppress(Rejected):
-                    self.define(self._cosine(call))
-                    continue
-            for entry in self._definitions_of(call, several):
-                self.define(entry)
+    def meet(self, call: Call) -> None:
+        """Define a call as a function of the weights, where it is one."""
+        kind, u, e, _ = call
+        entry: JSON = None
+        if kind == "log":
+            entry = products.logarithm(self.space, call)
+        elif kind == "power":
+            n = root_of(e)
+            image = self._real_power(u, e) if n is None else self._root_of(u, n)
+            entry = None if image is None else products.as_product(self.space, call, image)
+        elif kind in ("sin", "cos"):
+            with contextlib.suppress(Rejected):
+                entry = self._cosine(call._replace(kind="cos"))
+        if self.space.knows(call):
+            return
+        self.space.define(entry) if entry else super().meet(call)
 
-    def _definitions_of(self, call: str, several: bool) -> Iterator[JSON]:
-        """Yield what defines a call: as a function of the weights where it is one."""
-        space, fresh = self.space, self.fresh
-        kind, argument, exponent, _ = space.call(call)
-        image = self._image(kind, argument, exponent)
-        plain = constant(argument) not in (None, 1)
-        generators = enumerate(space.generators, space.size)
-        raised = any(g.kind == "exp" and argument.uses(k) for k, g in generators)
-        if kind == "log" and (several or plain or raised):
-            yield from products.logarithm(space, call, fresh)
-        elif image is None:
-            power = products.product_of_exponentials(space, call)
-            yield power or {"name": fresh(), "of": call}
-        else:
-            yield from products.entries_for(space, call, products.text_of(image), fresh)
-
-    def _cosine(self, call: str) -> JSON:
+    def _cosine(self, call: Call) -> JSON:
         """Return the definition of a cosine and its sine by angles that are known."""
-        units = []
-        for part, n in (parts := products.angles(self.space, call)):
-            inner = self.space.call(part)
-            if inner.kind == "atan":
-                self.use(f"sqrt(({products.text_of(inner.argument)})**2 + 1)")
-            units.append((self.space.unit(inner, self.space.find(*inner[:3])), rational(n)))
-        c, s = map(products.text_of, self.space.turned(units))
-        return {"of": call, "is": c, "sin": s, "from": parts}
-
-    def use_at_start(self, text: str) -> None:
-        """Define the calls in a text with their arguments at w_0."""
-        space, f = self.space, self.space.read(text)
-        for j, (kind, argument, exponent, _) in enumerate(list(space.generators), space.size):
-            varies = f.uses(j) and not space.is_of_constants(argument)
-            if varies and not kind.startswith("Integral"):
-                self.use(call_of(Call(kind, space.at_start(argument), exponent), products.text_of))
-
-    def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
-        """Return the function of the weights that a call is, where it is one."""
-        if kind == "exp":
-            return self._exponential(argument)
-        if kind != "power":
-            return None
-        n = root_of(exponent)
-        return self._real_power(argument, exponent) if n is None else self._root_of(argument, n)
+        parts = products.angles(self.space, call)
+        parts_read = [(self.space.call(part), rational(n)) for part, n in parts]
+        units = [(self.space.unit(x, self.space.find(*x[:3])), n) for x, n in parts_read]
+        c, s = map(text_of, self.space.turned(units))
+        return {"of": self.space.text(call), "is": c, "sin": s, "from": parts}
 
     def _root_of(self, argument: Function, n: int) -> Function | None:
         """Return the n-th root of a function, positive at the start, or None."""
@@ -277,9 +285,7 @@ class FormDefinitions(Definitions):
         if constant(whole) is not None:
             return None
         whole = whole / of(below)
-        text = f"({products.text_of(f / whole**n)})**(1/{n})"
-        self.use(text)
-        return whole * self.space.read(text)
+        return whole * self.space.read(f"({text_of(f / whole**n)})**(1/{n})")
 
     def _root(self, f: Function, n: int) -> Function | None:
         """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""
@@ -306,7 +312,6 @@ class FormDefinitions(Definitions):
         for prime, e in sympy.factorint(abs(int(content))).items():
             total = total * (prime ** (e // n))
             if e % n:
-                self.use(f"({prime})**(1/{n})")
                 total = total * space.read(f"({prime})**({e % n}/{n})")
         for factor, e in factors:
             total = total * space.of(factor) ** (e // n)
@@ -314,9 +319,9 @@ class FormDefinitions(Definitions):
 
     def _real_power(self, base: Function, exponent: Function) -> Function | None:
         """Return B^e where a weight on the curve is w = c B^E: it is (w/c)^(e/E)."""
-        for known, power, quotient in self.powers:
+        for known, power, quotient in [*self.powers, *self._powers_at(base)]:
             if known.same(base):
-                ratio = products.text_of(exponent / power)
+                ratio = text_of(exponent / power)
                 self._name_logarithm(base, quotient, power)
                 return self._power(quotient, ratio)
         for kind, known, power, image in self.space.known:
@@ -327,40 +332,26 @@ class FormDefinitions(Definitions):
                         return base ** int(rest.p) * image**n
         return None
 
+    def _powers_at(self, base: Function) -> Iterator[tuple[Function, Function, Function]]:
+        """Yield B, E and B^E where B is c w^D with an open D: B^(1/D) is c^(1/D) w."""
+        space = self.space
+        for kind, weight, exponent, image in list(space.known):
+            open_ = kind == "power" and constant(exponent) is None
+            if open_ and not space.is_of_constants(base) and space.is_of_constants(base / image):
+                scale = space.find(kind, base / image, 1 / exponent) if not base.same(image) else 1
+                yield base, 1 / exponent, weight * scale
+
     def _power(self, quotient: Function, exponent: str) -> Function:
         """Return a power of a quotient as that of the powers of its sides."""
-        sides = []
-        for side in (quotient.top, quotient.bottom):
-            base = products.text_of(self.space.of(side))
-            text = "1" if side.is_one() else f"({base})**({exponent})"
-            self.use(text)
-            sides.append(self.space.read(text))
-        return sides[0] / sides[1]
+        sides = (self.space.of(side) for side in (quotient.top, quotient.bottom))
+        above, below = (
+            x if x.top.is_one() else self.space.read(f"({text_of(x)})**({exponent})") for x in sides
+        )
+        return above / below
 
     def _name_logarithm(self, base: Function, quotient: Function, power: Function) -> None:
         """Define log|B| where B^E = w/c, from B = (w/c)^(1/E)."""
-        space = self.space
-        product = self._power(quotient, products.text_of(1 / power))
-        for entry in products.logarithm(space, products.log_of(base), self.fresh, product):
-            self.define(entry)
-
-    def _exponential(self, argument: Function) -> Function | None:
-        """Return exp of an integer combination of logarithms and known exponents, or None."""
-        space, total = self.space, self.space.number(1)
-        for j, (kind, inner, _, image) in enumerate(space.generators, space.size):
-            if kind in ("log", "asinh") and argument.uses(j):
-                c = constant(argument.partial(j))
-                if c is None or c.q != 1:
-                    return None
-                base = inner if kind == "log" else inner + space.hypotenuse(inner)
-                total = total * base ** int(c.p)
-                argument = argument - c * image
-        for kind, inner, _, image in space.known:
-            if kind == "exp" and not argument.top.is_zero():
-                c = constant(argument / inner)
-                if c is not None and c.q == 1:
-                    total = total * image ** int(c.p)
-                    argument = space.number(0)
-        if not argument.is_zero() or constant(total) is not None:
-            return None
-        return total if total.at(space.start) > 0 else -total
+        call = Call("log", base, self.space.number(0))
+        if not self.space.knows(call):
+            whole = self._power(quotient, text_of(1 / power))
+            self.space.define(products.logarithm(self.space, call, whole))

@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import lcm
 
 from derive.certificate.checking import check
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.every_size import EverySize
+from derive.certificate.checking.function import Function
+from derive.certificate.checking.reading import Call, call_of
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, called, tree_of
+from derive.certificate.writing import products
 from derive.certificate.writing.certificate import MISSING, PRIMES, STEP
-from derive.certificate.writing.definitions import Definitions
-from derive.certificate.writing.products import calls_in
+from derive.certificate.writing.definitions import Definitions, Naming
+from derive.certificate.writing.products import text_of
 from derive.clock import Clock, OutOfTime
 from derive.entrywise import EntrywiseDerivation
 from derive.errors import DeriveError
@@ -128,9 +131,11 @@ class _Writer:
     def _other_summands(self) -> Iterator[str]:
         """Yield what else is summed in laws and y: a multiple of that of the law."""
         known = {ast.unparse(tree_of(m)) for m in self.sums.values()}
-        for text in self.said[:1] + self.said[2:]:
-            for inner in _summed(tree_of(text)):
-                summand = ast.unparse(_Renamed(self.index, self.model.indexed).visit(inner))
+        nodes = (node for text in self.said[:1] + self.said[2:] for node in ast.walk(tree_of(text)))
+        for node in nodes:
+            if isinstance(node, ast.Call) and called(node)[0] == "sum":
+                summand = ast.unparse(called(node)[1])
+                summand = re.sub(rf"\b{self.index}\b", self.model.indexed, summand)
                 if summand not in known:
                     yield summand
                     return
@@ -145,80 +150,71 @@ class _Writer:
         return repr(field.derivative(element, 0) / field.embed(law))
 
     def _define(self, given: JSON) -> None:
-        """Add definitions of all calls."""
-        space = EverySize(given, self.proof)
-        found = Definitions(space, self.proof["definitions"], {*space.names, self.model.indexed})
-        texts = [to_text(self.model.at(self.model.output, e)) for e in "ijn"]
-        trees = [*map(tree_of, [*texts, *self.said]), *map(tree_of, self.sums.values())]
-        self._define_roots(found, [ast.unparse(tree) for tree in trees])
+        """Add definitions of all calls, once it is seen which there are."""
+        met = list[str]()
+        for _ in range(2):
+            space = Names(given, self.proof)
+            with (found := Shared(space, {*space.names, self.model.indexed})):
+                found.share(met, self.sums)
+                self._read(space)
+            met = found.met
+        self.proof["definitions"] = found.entries
+
+    def _read(self, space: Names) -> None:
+        """Read what the checker reads, after the generators of the field."""
         field, third = self.entries.field_, self.model.entry("k")
         kept = (g for g in field.generators if g.kind != "parameter")
-        own = (text for g in kept if third not in (text := field.named(g.name).in_moduli()))
-        calls = [*own, *calls_in(self._at_entries(trees))]
-        exponentials = [x for x in calls if x.startswith("exp(")]
-        for call in calls:
-            if call in exponentials:
-                found.name_exponentials(x for x in exponentials if _readable(space, x))
-            found.name(call)
+        own = [text for g in kept if third not in (text := field.named(g.name).in_moduli())]
+        whole = [to_text(self.model.at(self.model.output, e)) for e in "ijn"]
+        for text in (*own, *whole, *self.said):
+            space.read(text)
+        for m, e in product(self.sums.values(), "ijn"):
+            space.at_entry(m, self.model.entry(e))
 
-    def _at_entries(self, trees: Iterable[ast.expr]) -> Iterator[str]:
-        """Yield texts, without sums, and what is summed in them at each entry."""
-        for part in (x for tree in trees for x in (tree, *_summed(tree))):
-            for e in "ijn":
-                entry = self.model.entry(e)
-                named = _Renamed(self.index, entry).visit(_Without().visit(_copied(part)))
-                yield ast.unparse(_Renamed(self.model.indexed, entry).visit(named))
 
-    def _define_roots(self, found: Definitions, texts: list[str]) -> None:
+class Names(Naming, EverySize):
+    """The names of such a record that is being written."""
+
+
+class Shared(Definitions):
+    """Definitions where roots and exponentials are powers of common ones."""
+
+    def __init__(self, space: Naming, taken: set[str]) -> None:
+        super().__init__(space, taken)
+        self.met, self.exponentials = list[str](), list[str]()
+
+    def share(self, met: Sequence[str], sums: Iterable[str]) -> None:
         """Define the roots of a sum, where there are several, as powers of one root."""
-        for S in self.sums:
-            roots = {f"sqrt({S})": 2}
-            for call in (calls := [*calls_in(texts)]):
-                if power := re.fullmatch(rf"\({S}\)\*\*\(1/(\d+)\)", call):
-                    roots[call] = int(power[1])
-            used = {call: n for call, n in roots.items() if call in calls}
-            if len(used) > 1:
-                found.name(root := f"({S})**(1/{lcm(*used.values())})")
-                for call, n in used.items():
-                    if not found.knows(call):
-                        found.define({"of": call, "is": f"({root})**{lcm(*used.values()) // n}"})
+        self.exponentials = [text for text in met if text.startswith("exp(")]
+        for S in sums:
+            found = (re.fullmatch(rf"\(\({S}\)\*\*\(1/(\d+)\)\)", text) for text in met)
+            if len(roots := {int(root[1]) for root in found if root}) > 1:
+                whole = self.space.read(f"({S})**(1/{(n := lcm(*roots))})")
+                for m in roots - {n}:
+                    self.space.define({"of": f"({S})**(1/{m})", "is": text_of(whole ** (n // m))})
 
+    def meet(self, call: Call) -> None:
+        """Define a call, and with an exponential all that can be read by now, by a basis."""
+        self.met.append(call_of(call, self.space.written))
+        if call.kind == "exp" and (exponents := [*self._readable()]):
+            basis, sums = products.by_exponentials(exponents)
+            whole = [Call("exp", u, call.exponent) for u in basis]
+            for x in whole:
+                if not self.space.knows(x):
+                    super().meet(x)
+            for u, row in zip(exponents, sums, strict=True):
+                x = call._replace(argument=u)
+                if not self.space.knows(x):
+                    parts = [(y, n) for y, n in zip(whole, row, strict=True) if n]
+                    self.space.define(products.combined(self.space, x, parts))
+        if not self.space.knows(call):
+            super().meet(call)
 
-def _readable(space: EverySize, call: str) -> bool:
-    """Tell whether the names and calls in an argument are known."""
-    try:
-        space.call(call)
-    except Rejected:
-        return False
-    return True
-
-
-def _copied(node: ast.expr) -> ast.expr:
-    return tree_of(ast.unparse(node))
-
-
-def _summed(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield what is summed in a text."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Call) and called(inner)[0] == "sum":
-            yield called(inner)[1]
-
-
-class _Renamed(ast.NodeTransformer):
-    """Writes one name in the place of another."""
-
-    def __init__(self, old: str, new: str) -> None:
-        self.old, self.new = old, new
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self.new if node.id == self.old else node.id)
-
-
-class _Without(ast.NodeTransformer):
-    """Leaves sums out: they have names."""
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if called(node)[0] == "sum":
-            return ast.Constant(1)
-        self.generic_visit(node)
-        return node
+    def _readable(self) -> Iterator[Function]:
+        """Yield the exponents in which all calls are known."""
+        self.space.definitions = None
+        for text in self.exponentials:
+            with contextlib.suppress(Rejected):
+                if not self.space.knows(call := self.space.call(text)):
+                    yield call.argument
+        self.space.definitions = self

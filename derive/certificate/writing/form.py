@@ -14,12 +14,10 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr
 
-from derive.certificate.checking.function import constant
-from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing.definitions import Calls, FormDefinitions
-from derive.certificate.writing.products import calls_in, reduced, text_of, with_logs
+from derive.certificate.writing.products import reduced, text_of, with_logs
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.potential.piece import Curve, Piece, Root
@@ -32,8 +30,8 @@ Shown: TypeAlias = Piece | InducedMetric
 
 def form_proofs(
     shown: Shown, blocks: Sequence[Block], state: Checker, calls: Calls
-) -> Iterator[JSON]:
-    """Yield what may prove a form of Q, or K and rho in beta: definitions of all that is shown.
+) -> Iterator[tuple[FormDefinitions, JSON]]:
+    """Yield what may prove a form of Q, or K and rho in beta: the names there, and how to go on.
 
     All that is printed is a function of the weights on the leaf, where each law has its value at
     w_0. Either the constants are laws, and nothing else is asked of the leaf; or they are values,
@@ -50,16 +48,16 @@ def form_proofs(
             elif curve is not None and not isinstance(shown, InducedMetric):
                 form.name_parameter(curve, shown.gradient[0])
                 form.follow_curve(curve)
-            form.name_powers()
+                form.use(plain(shown.value))  # of whose powers those of beta are
             form.name_roots()
-            form.use_all()
+            entries = form.definitions.entries
             slopes = {str(r.symbol): [repr(f) for f in r.slopes] for r in shown.roots}
-            proof = {"definitions": form.definitions.entries, "slopes": slopes}
         except (Rejected, ZeroDivisionError):
             continue
         finally:
+            form.definitions.__exit__()
             form.space.leave(form.before)
-        yield proof
+        yield form.definitions, {"definitions": entries, "slopes": slopes}
 
 
 class _Form:
@@ -67,13 +65,13 @@ class _Form:
 
     def __init__(self, shown: Shown, blocks: Sequence[Block], state: Checker, calls: Calls) -> None:
         self.shown, self.blocks, self.state = shown, blocks, state
-        self.space: Space = state.space
-        self.before = self.space.scope()
+        self.before = state.space.scope()
         self.curve = None if isinstance(shown, InducedMetric) else shown.curve
         charts = (b.potential.chart for b in blocks)
         self.chart = [entry for chart in charts if chart is not None for entry in chart.entries]
         self.definitions = FormDefinitions(state, calls, [repr(f) for _, f, _ in self.chart])
-        self.define, self.use = self.definitions.define, self.definitions.use
+        self.space = self.definitions.__enter__()
+        self.define, self.use = self.space.define, self.space.read
         names, F = state.given["beta"], state.flow.F
         betas = names if isinstance(shown, InducedMetric) else [str(b) for b in shown.betas]
         self.space.names |= {b: F[names.index(b)] for b in betas}
@@ -85,8 +83,6 @@ class _Form:
         as values alone."""
         for symbol, value in self.shown.constants:
             law = None if solved else self._law_of(value)
-            for text in (plain(value), law or "0"):
-                self.use(text)
             self.define({"name": str(symbol), "is": law or plain(value)})
             self.space.fixed.add(str(symbol))
 
@@ -101,8 +97,7 @@ class _Form:
         moved = [plain(value.subs(images, simultaneous=True))] if images else []
         for law in (*moved, *(law for law, at_start in self._laws() if at_start == text)):
             with contextlib.suppress(Rejected):
-                self.use(law)
-                if self.space.kept(self.space.read(law)):
+                if self.space.kept(self.use(law)):
                     return law
         return None
 
@@ -162,8 +157,7 @@ class _Form:
 
         It is the irreducible factor that is 0 at w_0, as u - v of u^2 - v^2.
         """
-        self.use(zero)
-        space, whole = self.space, self.space.read(zero).top
+        space, whole = self.space, self.use(zero).top
         factors = [f for f, _ in factorize(reduced(space, whole).top)[1]]
         same = whole.primitive()[1]
         parts = (space.of(f) for f in factors if f not in (same, -same))
@@ -180,15 +174,13 @@ class _Form:
             p.at_start(y.rational), tuple((p.at_start(c), p.at_start(a)) for c, a in y.logs)
         )
         text = f"({with_logs(y)} - ({with_logs(then)}))/({plain(scale)})"
-        self.use(text)
         self.define({"name": str(z), "is": text})
         for name, w in curve.weights:
             for power in w.atoms(sympy.Pow):
                 factor = w / power
                 if factor.has(z) or not power.has(z):
                     continue
-                self.use(plain(factor))
-                quotient = self.space.read(f"({name})/({plain(factor)})")
+                quotient = self.use(f"({name})/({plain(factor)})")
                 if power.exp.is_Rational and abs(power.exp.p) == 1:
                     self.definitions.candidates.append(quotient ** int(power.exp.p))
                 elif not power.exp.is_Rational:
@@ -215,41 +207,18 @@ class _Form:
             if len(rates := w.atoms(sympy.exp)) == 1 and not sympy.expand(w / rates.pop()).has(z)
         ]
         for text, w in (*alone, *weights):
-            self.use(plain(w))
-            zero, before = f"{text} - ({plain(w)})", space.scope()
-            if not space.read(zero).is_zero():
+            zero = f"{text} - ({plain(w)})"
+            f, before = self.use(zero), space.scope()
+            if not f.is_zero():
                 try:
                     self.define({"zero": zero, "main": text.split()[0]})
                 except Rejected:
                     space.leave(before)
 
-    def name_powers(self) -> None:
-        """Say which weights powers of beta with open exponents are: c w^D to 1/D is c^(1/D) w."""
-        space, betas = self.space, {*self.state.given["beta"]}
-        powers = {x for e in self.expressions() for x in e.atoms(sympy.Pow)}
-        open_ = {x.base for x in powers if not x.exp.is_Rational}
-        for base in (b for b in open_ if betas & {str(name) for name in b.free_symbols}):
-            B = space.read(plain(base))
-            for kind, weight, exponent, image in list(space.known):
-                factor = B / image
-                if kind == "power" and constant(exponent) is None and space.is_of_constants(factor):
-                    E = 1 / exponent
-                    text = text_of(weight)
-                    if text_of(factor) != "1":
-                        text = f"({text})*({text_of(factor)})**({text_of(E)})"
-                    self.use(text)
-                    self.definitions.powers.append((B, E, space.read(text)))
-
     def name_roots(self) -> None:
         """Name the algebraic functions of beta."""
         for root in self.shown.roots:
-            name, polynomial = str(root.symbol), plain(root.polynomial)
-            image = self._root_image(root)
-            self.use(image)
-            for text in calls_in([polynomial]):
-                if name not in text:
-                    self.use(text)
-            self.define({"name": name, "is": image})
+            self.define({"name": str(root.symbol), "is": self._root_image(root)})
 
     def _root_image(self, root: Root) -> str:
         """Return the function of the weights that a root is."""
@@ -261,26 +230,4 @@ class _Form:
                 return f"({function!r})**{exponent.q}"
         if root.explicit is None:
             raise Rejected(f"{root.symbol} has no image in the weights")
-        self.use(plain(root.explicit))
-        return text_of(self.space.read(plain(root.explicit)))
-
-    def use_all(self) -> None:
-        """Define the calls in all that is shown."""
-        for expression in self.expressions():
-            self.use(plain(expression))
-        for slope in () if isinstance(self.shown, InducedMetric) else self.shown.gradient:
-            self.definitions.use_at_start(plain(slope))
-
-    def expressions(self) -> list[Expr]:
-        """Return all that is shown, roots and constants by their names."""
-        shown, turning = self.shown, self.blocks[0].potential.turning
-        explicit = [r.explicit for r in shown.roots if r.explicit is not None]
-        if isinstance(shown, InducedMetric):
-            tables = (shown.kernel_in_weights, shown.kernel, shown.rho)
-            return [*explicit, *(x for table in tables if table is not None for x in table)]
-        kernel = shown.kernel
-        more = [*([] if kernel is None else [kernel]), *shown.gradient, shown.value]
-        if self.curve is not None:
-            ends = (end for end in self.curve.interval if end.is_finite)
-            more += [self.curve.beta, *ends]
-        return [*explicit, *more, *([] if turning is None else [-turning.slope])]
+        return text_of(self.use(plain(root.explicit)))
