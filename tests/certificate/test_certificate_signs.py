@@ -194,6 +194,8 @@ def test_conditions_are_about_some_names_and_say_one_thing():
     before = len(space.signs)
     assert Conditions(space, ["x > 0", "y - 1 < 0"][:1], ["x"]).others == {"x0", "x2"}
     assert len(space.signs) == before
+    # E at the start is not known: what is said of it is not said of E elsewhere
+    assert Conditions(space, ["x - E != 0"]).others == {str(space.read("x - E").top)}
     conditions("x keeps its sign along the flow")
     with pytest.raises(Rejected, match="is no condition"):
         conditions("x = 2")

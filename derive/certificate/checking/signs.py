@@ -74,7 +74,9 @@ class Conditions:
         value, parts = f.at(self.space.start), [*factors(f)]
         holds = {"> 0": value > 0, "< 0": value < 0}.get(relation, True)
         require(holds and sign(value), f"the start does not satisfy {text:.60} {relation}")
-        self.others |= {str(p) for p, _ in (*parts, *factors(self.space.near_start(f)))}
+        at_start = (p for p, _ in factors(self.space.near_start(f)))  # where calls are those here
+        self.others |= {str(p) for p, _ in parts}
+        self.others |= {str(p) for p in at_start if self.space.is_of_constants(self.space.of(p))}
         odd = [p for p, n in parts if n % 2]
         if relation.startswith("keeps"):
             self.space.signs.append(f)  # the sign that it keeps is the one at the start
