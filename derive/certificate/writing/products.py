@@ -69,20 +69,21 @@ def exponential(space: Space, call: Call) -> JSON:
 
     Those of terms of a sum are defined where they are not known.
     """
-    u, parts = call.argument, list[tuple[Call, int]]()
+    logs = [*_logarithms(space, call.argument)]
+    u = call.argument - space.sum(g.image * n for g, n in logs)
+    rest = [] if u.is_zero() else [_multiple(space, u)]
+    if rest == [None] and (terms := terms_of(u))[1:]:
+        rest = [_multiple(space, v) or (call._replace(argument=v), 1) for v in terms]
+    parts = [*logs, *filter(None, rest)]
+    return None if None in rest else combined(space, call, parts)
+
+
+def _logarithms(space: Space, u: Function) -> Iterator[tuple[Call, int]]:
+    """Yield the logarithms, and asinh, that a sum has whole multiples of."""
     for k, g in enumerate(space.generators, space.size):
         c = constant(u.partial(k)) if g.kind in ("log", "asinh") and u.uses(k) else None
         if c is not None and c.q == 1:
-            parts, u = [*parts, (g, int(c.p))], u - c * g.image
-    known = [x for x in space.known if x.kind == "exp" and x.argument.top]
-    for terms in ([u], terms_of(u)) if not u.is_zero() else ([],):
-        pairs = [next(_multiples(space, term, known), None) for term in terms]
-        if terms[1:]:
-            own = zip(pairs, terms, strict=True)
-            pairs = [pair or (call._replace(argument=term), 1) for pair, term in own]
-        if None not in pairs and (whole := [*parts, *filter(None, pairs)]):
-            return combined(space, call, whole)
-    return None
+            yield g, int(c.p)
 
 
 def combined(space: Space, call: Call, parts: Sequence[tuple[Call, int]]) -> JSON:
@@ -93,12 +94,13 @@ def combined(space: Space, call: Call, parts: Sequence[tuple[Call, int]]) -> JSO
     return {"of": call_of(call, text_of), "is": text_of(total), "from": _texts(parts)}
 
 
-def _multiples(space: Space, u: Function, known: Sequence[Call]) -> Iterator[tuple[Call, int]]:
-    """Yield exponentials exp(v), with n of u = n v."""
-    for x in known:
+def _multiple(space: Space, u: Function) -> tuple[Call, int] | None:
+    """Return an exponential exp(v) that is known, with n of u = n v."""
+    for x in (x for x in space.known if x.kind == "exp" and x.argument.top):
         n = constant(_without_roots(space, u / x.argument))
         if n is not None and n.q == 1:
-            yield x, int(n.p)
+            return x, int(n.p)
+    return None
 
 
 def _texts(parts: Iterable[tuple[Call, int]]) -> list[list[str]]:
