@@ -13,8 +13,7 @@ from derive.model.condition import Condition
 from derive.model.notation import Notation
 from derive.potential.branch import find_root, keeps_sign, sign_in, taylor, with_guards
 from derive.potential.chart import base_chart
-from derive.weights.conserved import find_conserved, find_lie_structure
-from derive.weights.metric import find_metric
+from tests.published import derive_once
 
 SYMBOLS = {"u": "a", "v": "b"}
 NUMBERS = {"u": "2", "v": "-1"}
@@ -39,7 +38,7 @@ ROOTS = [  # T, its polynomial in beta = u v and the law c, the start, the branc
 
 def metric_of(outputs, start):
     p = Parameterization.parse(outputs, start)
-    return find_metric(find_conserved(find_lie_structure(p))), Notation(p, tuple(range(p.d)))
+    return derive_once(p).blocks[0].metric, Notation(p, tuple(range(p.d)))
 
 
 def chart_of(start):
@@ -126,9 +125,9 @@ u, v = FunctionField(("u", "v")).gens
     ],
 )
 def test_the_flow_does_not_enter_what_it_does_not_leave(F, start, kept):
-    p = Parameterization.parse([F], start)
     metric, _ = metric_of([F], start)
-    for w, symbol in zip(metric.parameterization.w, p.weights, strict=True):
+    p = metric.parameterization
+    for w, symbol in zip(p.w, p.weights, strict=True):
         assert (keeps_sign(metric, w) == ()) is (symbol in kept), symbol
 
 
