@@ -286,8 +286,47 @@ GIVEN = {
 """What else is said of some."""
 
 
+LIMITS = """
+    p**2 - m**2 from p=alpha, m=alpha: rich, kernel
+    p**2 - m**2, q**2 - r**2 from p=alpha, m=alpha, q=2*alpha, r=2*alpha: rich, kernel
+    p**3 - m**3 from p=alpha, m=alpha: rich, kernel
+    p**5 - m**5 from p=alpha, m=alpha: rich, kernel
+    p**D - m**D from p=alpha, m=alpha: rich, kernel
+    p**2 - m**2 from p=alpha, m=2*alpha: rich, kernel
+    u*v - x*y: rich, kernel
+    u*v + 2*x*y from u=alpha, v=0, x=0, y=alpha: ?
+    u*v - x*y from u=sqrt(alpha)/2, x=sqrt(alpha)/2, v=2*sqrt(alpha), y=2*sqrt(alpha): rich, kernel
+    w**2 from w=alpha: rich, kernel
+    2*w: kernel, kernel
+    a*u1, a*u2: anti-NTK, kernel
+    a*u1, a*u2 - a*u1: intermediate, kernel
+    a*b*u1, a*b*u2 from a=alpha, b=alpha, u1=3*alpha/5, u2=4*alpha/5: anti-NTK, kernel
+    a*b*u1, a*b*u2: anti-NTK, kernel
+    w**2: rich, kernel
+    w**3 from w=alpha: rich, kernel
+    1/w from w=alpha: kernel, rich
+    p**D - m**D from p=alpha, m=2*alpha: intermediate, kernel
+    a*u1, a*u2 from a=alpha, u1=1, u2=2: intermediate, kernel
+    u*x + v*y, u*y + v*x from u=alpha, v=0, x=alpha, y=0: rich, kernel
+    u*x + v*y, u*y + v*x: rich, kernel
+    p**2 - m**2 + q**2 - r**2, 2*p**2 - 2*m**2 - 3*q**2 + 3*r**2 from p=alpha, m=alpha, q=2*alpha, \
+r=2*alpha: rich, kernel
+    c*x/sqrt(x**2 + y**2), c*y/sqrt(x**2 + y**2): anti-NTK, kernel
+    a*u + b*v, a*x + b*y from a=alpha, b=alpha, u=alpha, x=0, v=alpha, y=0: anti-NTK, kernel
+    W + a*b from W=0, a=alpha, b=2*alpha: kernel, kernel
+    a*b*c from a=2*alpha, b=alpha, c=3*alpha: intermediate, kernel
+"""
+"""And what their limits as alpha tends to 0 and to infinity are called; a free start is scaled."""
+
+
 def lines(text):
     return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def read(line):
+    """Return outputs, and the start, of "F, G from w=s, v=t"."""
+    outputs, _, start = line.partition(" from ")
+    return outputs.split(", "), dict(x.split("=") for x in start.split(", ")) if start else {}
 
 
 DECIDED = {line: verdicts for verdicts, text in TEXTS.items() for line in lines(text)}
@@ -298,7 +337,5 @@ COUPLED = [line for line in DECIDED if ", " in line.partition(" from ")[0]]
 @functools.cache
 def parsed(line):
     """Return the parameterization of a line."""
-    outputs, _, start = line.partition(" from ")
-    given = dict(x.split("=") for x in start.split(", ")) if start else {}
     more = {"vectors": ["u"]} if line in lines(VECTORS) else GIVEN.get(line, {})
-    return Parameterization.parse(outputs.split(", "), given, **more)
+    return Parameterization.parse(*read(line), **more)

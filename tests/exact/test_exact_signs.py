@@ -23,6 +23,7 @@ e, b, x, y, D = map(Symbol, "ebxyD")
         ((-1 - u**2) ** 2 * (-1 - v**2) ** 2, ""),
         ((-1 - u**2) ** 3 / (-w), "w"),
         (u**2 * v**2 + 1 + v, "v"),
+        ((u + 1) / (u + v**4), "u"),
     ],
 )
 def test_what_is_positive_for_some_names(f, names):
@@ -33,7 +34,9 @@ def test_what_is_positive_for_some_names(f, names):
     assert not Signs(names).is_nonnegative(-f)
 
 
-@pytest.mark.parametrize("f", [u**2 + v**2, u**2 + 1 - v, u**2 + 1 + v, u, u**3 + 1, 0 * u])
+@pytest.mark.parametrize(
+    "f", [u**2 + v**2, u**2 + 1 - v, u**2 + 1 + v, u, u**3 + 1, 0 * u, u**2, (w - 1) ** 2]
+)
 def test_what_is_not_proved_to_be_positive(f):
     assert not Signs().is_positive(f)
     assert not Signs("w").is_positive(f + 1 - 1)

@@ -4,39 +4,11 @@ import pytest
 import sympy
 
 from derive import InputError, Parameterization, Verdict, derive
-from derive.exact.towers.tower import build_elements
-from derive.language import parse_expression
 from numerics import crosscheck
 from tests.published import derive_once
 
 
-def same_in_w(*texts):
-    first, *others = build_elements([*map(parse_expression, texts)], ["w"])
-    return all(first == x for x in others)
-
-
-@pytest.mark.parametrize(
-    ("text", "same"),
-    [
-        ("exp(log((1 + w)/(1 - w)))", "(1 + w)/(1 - w)"),
-        ("1/(1 + exp(-log((1 + w)/(1 - w))))", "(1 + w)/2"),
-        ("exp(log((1 - w)*(2 - w)) + log(1 - w))", "(1 - w)**2*(2 - w)"),
-        ("exp(log((1 - w)*(2 - w)) - log(1 - w))", "2 - w"),
-        ("exp(3*log((w - 1)*(w - 2)))", "((w - 1)*(w - 2))**3"),
-        ("exp(2*log((1 + w)/(1 - w)))", "((1 + w)/(1 - w))**2"),
-    ],
-)
-def test_an_exponential_of_logarithms_is_positive(text, same):
-    assert same_in_w(text, same)
-    assert not same_in_w(text, f"-({same})")
-
-
-def test_a_logarithm_of_a_modulus_has_one_generator():
-    assert same_in_w("log(1 - w) + log((1 - w)*(2 - w))", "2*log(1 - w) + log(2 - w)")
-
-
 def test_a_power_of_what_has_no_sign_is_that_of_the_argument():
-    assert same_in_w("exp(log((w - 1)*(w - 2))/2)", "((w - 1)*(w - 2))**(1/2)")
     half = "log((1 + w)/(1 - w))/2"
     for exponent in (half, f"{half} + log((2 + w)/(2 - w))/3"):
         with pytest.raises(InputError, match="not known: write"):

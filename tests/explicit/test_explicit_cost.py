@@ -11,9 +11,7 @@ import sympy
 from derive import Parameterization, Verdict, explicit_counterpart
 from derive.explicit.constrained import is_onto, pose_cost
 from derive.explicit.cost.composition import find_composition
-from derive.explicit.regularize import representation_cost
-from derive.model.notation import Notation
-from tests.explicit.witness import numeric_minimum
+from tests.explicit.witness import cost_of, numeric_minimum, read
 
 b1, b2, b3, b4 = sympy.symbols("beta1:5", real=True)
 beta = sympy.Symbol("beta", real=True)
@@ -23,18 +21,13 @@ def convolution(n):
     return [" + ".join(f"a{i}*b{(k - i) % n}" for i in range(n)) for k in range(n)]
 
 
-def cost_of(outputs):
-    p = Parameterization.parse(outputs)
-    return representation_cost(p, Notation(p, tuple(range(p.d))).betas)
-
-
 def agrees_with_scipy(outputs, cost):
-    p, rng = Parameterization.parse(outputs), Random(str(outputs))
+    rng = Random(str(outputs))
     for _ in range(2):
         at = [Fraction(rng.choice((-1, 1)) * rng.randrange(3, 40), 13) for _ in outputs]
         names = [str(s) for s in cost.variables]
         value = cost.at(dict(zip(names, at, strict=True)))
-        witness = numeric_minimum(outputs, p.weights, [0] * p.p, [float(x) for x in at])
+        witness = numeric_minimum(outputs, at)
         assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-6)
         assert float(value.ball.rad()) < 1e-14
         (form,) = cost.closed_forms
@@ -126,8 +119,7 @@ def test_deep_convolutions_sum_powers_of_the_discrete_fourier_transform(n, depth
 
 def test_compositions_are_checked_and_others_left_out():
     def composition(outputs):
-        p = Parameterization.parse(outputs)
-        betas = Notation(p, tuple(range(p.d))).betas
+        p, betas = read(outputs)
         found = find_composition(pose_cost(p), betas)
         return found and found.expression(betas)
 
@@ -155,8 +147,7 @@ def test_compositions_are_checked_and_others_left_out():
 @pytest.mark.parametrize("n", [3, 5, 7])
 def test_the_identities_of_a_composition_hold_for_every_root(n):
     """q(F) = p_1 p_2 at numbers for the weights, at each conjugate of x, in floating point."""
-    p = Parameterization.parse(convolution(n))
-    betas = Notation(p, tuple(range(p.d))).betas
+    p, betas = read(convolution(n))
     rng = Random(n)
     w = {name: rng.randrange(-9, 10) for name in p.weights}
     F = [sympy.sympify(text).subs(w) for text in convolution(n)]
@@ -188,10 +179,9 @@ def test_single_points_are_certified_where_the_root_is_not_known():
     outputs = ["a*b*u1", "a*c*u2"]
     cost = cost_of(outputs)
     assert cost.verdict is Verdict.UNDECIDED
-    p = Parameterization.parse(outputs)
     for beta in ([1, 2], [3, -5]):
         value = cost.at({f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)})
-        witness = numeric_minimum(outputs, p.weights, [0] * p.p, beta)
+        witness = numeric_minimum(outputs, beta)
         assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-6)
 
 

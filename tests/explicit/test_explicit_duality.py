@@ -4,7 +4,6 @@ import json
 import random
 from dataclasses import replace
 from fractions import Fraction
-from random import Random
 
 import numpy as np
 import pytest
@@ -15,63 +14,15 @@ from derive import InputError, Parameterization, Verdict, explicit_counterpart
 from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.duality import find_dual
-from derive.explicit.regularize import representation_cost
-from derive.model.notation import Notation
 from tests.cli.commands import run
-from tests.explicit.witness import numeric_minimum
+from tests.explicit.witness import cost_of, gram, product, read
 from tests.witnesses import WITNESSES, Refuted, changed
-
-NUCLEAR = "2*sqrt(beta1**2 + beta2**2 + beta3**2 + beta4**2 + 2*Abs(beta1*beta4 - beta2*beta3))"
-
-
-def product(rows, columns, inner, scale=""):
-    """Return the entries of U V^T; *scale* multiplies its last term."""
-    return [
-        " + ".join(f"{scale if k == inner - 1 else ''}u{i}{k}*v{j}{k}" for k in range(inner))
-        for i in range(rows)
-        for j in range(columns)
-    ]
-
-
-def gram(size, inner):
-    """Return the entries of W W^T."""
-    return [
-        " + ".join(f"w{i}{k}*w{j}{k}" for k in range(inner))
-        for i in range(size)
-        for j in range(i, size)
-    ]
-
-
-def cost_of(outputs):
-    p = Parameterization.parse(outputs)
-    return representation_cost(p, Notation(p, tuple(range(p.d))).betas)
 
 
 def dual_of(outputs):
-    p = Parameterization.parse(outputs)
-    betas = Notation(p, tuple(range(p.d))).betas
+    p, betas = read(outputs)
     found = find_dual(pose_cost(p), betas)
     return found and found.expression(betas)
-
-
-@pytest.mark.parametrize("inner", [2, 3])
-def test_twice_the_nuclear_norm_is_the_cost_of_a_product_of_matrices(inner):
-    outputs = product(2, 2, inner)
-    cost = cost_of(outputs)
-    assert cost.verdict is Verdict.PROVED
-    assert str(cost.closed_forms[0]) == NUCLEAR
-    rng = Random(inner)
-    p = Parameterization.parse(outputs)
-    for k in range(3):
-        x = [Fraction(rng.randrange(-30, 31), 10) for _ in range(4)]
-        if k == 2:
-            x[3] = x[1] * x[2] / x[0]  # of rank 1
-        value = cost.at({f"beta{i + 1}": v for i, v in enumerate(x)}).ball
-        matrix = sympy.Matrix(2, 2, [sympy.Rational(str(v)) for v in x])
-        nuclear = sum(sympy.sqrt(s).evalf() for s in (matrix * matrix.T).eigenvals(multiple=True))
-        assert float(value.mid()) == pytest.approx(2 * float(sympy.re(nuclear)), rel=1e-12)
-        found = numeric_minimum(outputs, p.weights, [0] * p.p, [float(v) for v in x], starts=12)
-        assert float(value.mid()) == pytest.approx(found, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +37,8 @@ def test_twice_the_nuclear_norm_is_the_cost_of_a_product_of_matrices(inner):
         ["a*b", "a*b + 2*c*d"],
         ["a*b*c"],
         ["a*b + a"],
+        ["a*c", "a*d", "b*c", "b*d + a*a"],  # one side meets itself
+        ["a*c", "a*d + b*c", "b*d"],  # entries of a matrix are tied
     ],
     ids=lambda x: str(x)[:24],
 )

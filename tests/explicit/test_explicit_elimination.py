@@ -13,18 +13,11 @@ from derive.exact.balls import ball
 from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.critical import equations
 from derive.explicit.critical.equations import lagrange
-from derive.explicit.regularize import minimum_by_elimination
-from derive.model.notation import Notation
-from tests.explicit.witness import numeric_minimum
+from tests.explicit.witness import minimum, numeric_minimum
 
 pytestmark = pytest.mark.every(3)
 
 TIED = {"p": "alpha", "m": "alpha"}
-
-
-def minimum(build, outputs, start=None):
-    p = Parameterization.parse(outputs, start=start)
-    return p, minimum_by_elimination(build, p, Notation(p, tuple(range(p.d))).betas)
 
 
 def test_the_printed_quartic():
@@ -60,9 +53,8 @@ def test_several_vectors_of_any_dimension():
     found = explicit_counterpart(model, at={"s": Fraction(5)})
     assert [v.name for v in found.parameterization.vectors] == ["u", "v"]
     outputs = ["a*u1 + b*v1", "a*u2 + b*v2"]
-    weights = ["a", "b", "u1", "u2", "v1", "v2"]
-    for value, w0 in zip(found.evaluated, ([1, 0.5, 0, 0, 0, 0], [0] * 6), strict=True):
-        witness = numeric_minimum(outputs, weights, w0, [3, 4])
+    for value, w0 in zip(found.evaluated, ({"a": 1, "b": 0.5}, {}), strict=True):
+        witness = numeric_minimum(outputs, [3, 4], **w0)
         assert float(value.value.ball.mid()) == pytest.approx(witness, abs=1e-6)
 
 
@@ -86,7 +78,7 @@ def test_the_witness_tells_a_wrong_root():
     _, distance = minimum(pose, ["p**2 - m**2"], TIED)
     b = distance.argument
     roots = sympy.real_roots(distance.equations[0].subs(b, 2))
-    witness = numeric_minimum(["p**2 - m**2"], ["p", "m"], [1, 1], [2])
+    witness = numeric_minimum(["p**2 - m**2"], [2], p=1, m=1)
     assert float(roots[0]) == pytest.approx(witness, rel=1e-7)
     assert float(roots[1]) > 2 * witness
 
@@ -94,10 +86,10 @@ def test_the_witness_tells_a_wrong_root():
 def test_beta_with_more_critical_points_than_most():
     """The neuron from (1, 1, 0): at beta2 = 0 a family appears that other beta do not have."""
     outputs = ["a*u1", "a*u2"]
-    p, found = minimum(pose, outputs, {"a": 1, "u1": 1, "u2": 0})
+    _, found = minimum(pose, outputs, {"a": 1, "u1": 1, "u2": 0})
     for beta in ([2, 0], [-3, 0], [2, 1]):
         value = found.at({f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)})
-        witness = numeric_minimum(outputs, p.weights, [1, 1, 0], beta)
+        witness = numeric_minimum(outputs, beta, a=1, u1=1)
         assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-7)
     with pytest.raises(InputError, match="beta2"):
         found.at({"beta1": Fraction(2)})

@@ -1,36 +1,53 @@
-"""An independent witness of min |w - w_0|^2 s.t. F(w) = beta: SciPy from many starts, in floats."""
+"""Models and an independent witness of min |w - w_0|^2 s.t. F(w) = beta: SLSQP from many starts."""
+
+import random
 
 import numpy as np
-import sympy
-from scipy.optimize import minimize
+
+from derive import Parameterization
+from derive.explicit.regularize import minimum_by_elimination, representation_cost
+from derive.model.notation import Notation
+from tests.witnesses.explicit import nearest
+from tests.witnesses.flows import Flows
 
 
-def numeric_minimum(outputs, weights, w0, beta, starts=40, seed=0):
-    """Return the least value found; None where no start reached F(w) = beta."""
-    symbols = sympy.symbols(weights)
-    expressions = [
-        sympy.sympify(text, dict(zip(weights, symbols, strict=True))) for text in outputs
+def product(rows, columns, inner, scale=""):
+    """Return the entries of U V^T; *scale* multiplies its last term."""
+    return [
+        " + ".join(f"{scale if k == inner - 1 else ''}u{i}{k}*v{j}{k}" for k in range(inner))
+        for i in range(rows)
+        for j in range(columns)
     ]
-    F = sympy.lambdify([symbols], expressions)
-    J = sympy.lambdify([symbols], [[sympy.diff(e, s) for s in symbols] for e in expressions])
-    beta, w0 = np.array(beta, float), np.array(w0, float)
-    rng = np.random.default_rng(seed)
-    best = None
-    for _ in range(starts):
-        reach = 0.5 + np.abs(w0).max() + np.abs(beta).max() ** 0.5
-        found = minimize(
-            lambda w: (w - w0) @ (w - w0),
-            w0 + rng.normal(0, reach, len(weights)),
-            jac=lambda w: 2 * (w - w0),
-            constraints={
-                "type": "eq",
-                "fun": lambda w: np.array(F(w), float) - beta,
-                "jac": lambda w: np.array(J(w), float),
-            },
-            method="SLSQP",
-            options={"ftol": 1e-14, "maxiter": 300},
-        )
-        missed = np.abs(np.array(F(found.x), float) - beta).max()
-        if missed < 1e-8 * (1 + np.abs(beta).max()) and (best is None or found.fun < best):
-            best = float(found.fun)
-    return best
+
+
+def gram(size, inner):
+    """Return the entries of W W^T."""
+    return [
+        " + ".join(f"w{i}{k}*w{j}{k}" for k in range(inner))
+        for i in range(size)
+        for j in range(i, size)
+    ]
+
+
+def read(outputs, start=None):
+    """Return the map, and its outputs beta."""
+    p = Parameterization.parse(outputs, start=start)
+    return p, Notation(p, tuple(range(p.d))).betas
+
+
+def cost_of(outputs):
+    return representation_cost(*read(outputs))
+
+
+def minimum(build, outputs, start=None):
+    p, betas = read(outputs, start)
+    return p, minimum_by_elimination(build, p, betas)
+
+
+def numeric_minimum(outputs, beta, starts=40, **w0):
+    """Return the least value found, from w_0 = 0 but for some; None where no F(w) = beta is met."""
+    p = Parameterization.parse(outputs)
+    flows = Flows.of(p, dict.fromkeys(p.start_symbols, 1.0))
+    origin = np.array([w0.get(w, 0.0) for w in p.weights])
+    found = nearest(flows, np.array(beta, float), origin, random.Random(0), starts)
+    return found if np.isfinite(found) else None

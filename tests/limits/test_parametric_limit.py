@@ -8,8 +8,6 @@ import sympy
 from sympy import Symbol, log
 
 from derive.exact.elementary_signs import Undecided
-from derive.exact.field.function_field import FunctionField
-from derive.exact.signs import Signs
 from derive.limits.asymptotics import Deep, exponent, is_positive_exponent
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.limit import read_point
@@ -106,13 +104,3 @@ def test_exponents_in_a_depth_above_two():
     assert is_positive_exponent(sympy.Rational(1, 3))
     for open_exponent in (D - 3, 2 - D, D / (2 - D), (D - 3) ** 2, sympy.S.Zero):
         assert not is_positive_exponent(open_exponent)
-
-
-def test_positive_functions_are_nowhere_zero():
-    x, y = FunctionField(("x", "y")).gens
-    known = frozenset("x")
-    for f in (x, 1 / x, x + y**2, (x + 1) / (x + y**4), (-x - 1) / (-x), y**2 + 3):
-        assert Signs(known).is_positive(f)
-        assert not Signs(known).is_positive(-f)
-    for f in (y, y**2, x * y**2, x - 1, x - x, x + y, (x - 1) ** 2):
-        assert not Signs(known).is_positive(f)

@@ -10,6 +10,7 @@ from derive import InputError, Parameterization, Verdict, regimes, scale_start
 from derive.limits.limit import read_point, with_scale
 from numerics.confirm.limits import confirm_limits
 from tests.cli.commands import run
+from tests.models import LIMITS, lines, read
 from tests.published import derive_once, regimes_once
 
 pytestmark = pytest.mark.every(3)
@@ -24,92 +25,16 @@ def found(outputs, start=None, variable="alpha", positive=(), toward=(0, "oo")):
     return regimes_once(p, variable, toward)
 
 
-def shaped(scale, shape):
-    """Return u, v > 0 with u v = scale and (v - u)/(v + u) = shape."""
-    u = f"sqrt({scale})*sqrt((1 - {shape})/(1 + {shape}))"
-    v = f"sqrt({scale})*sqrt((1 + {shape})/(1 - {shape}))"
-    return {"u": u, "x": u, "v": v, "y": v}
-
-
 TIED = {"p": "alpha", "m": "alpha"}
-CASES = {
-    "tied": (["p**2 - m**2"], TIED, ["rich", "kernel"]),
-    "tied, two outputs": (
-        ["p**2 - m**2", "q**2 - r**2"],
-        {**TIED, "q": "2*alpha", "r": "2*alpha"},
-        ["rich", "kernel"],
-    ),
-    "tied, depth 3": (["p**3 - m**3"], TIED, ["rich", "kernel"]),
-    "tied, depth 5": (["p**5 - m**5"], TIED, ["rich", "kernel"]),
-    "tied, any depth": (["p**D - m**D"], TIED, ["rich", "kernel"]),
-    "biased": (["p**2 - m**2"], {"p": "alpha", "m": "2*alpha"}, ["rich", "kernel"]),
-    "untied, any start": (["u*v - x*y"], None, ["rich", "kernel"]),
-    "width two": (["u*v + 2*x*y"], {"u": "alpha", "v": "0", "x": "0", "y": "alpha"}, None),
-    "one shape": (["u*v - x*y"], shaped("alpha", "3/5"), ["rich", "kernel"]),
-    "square": (["w**2"], {"w": "alpha"}, ["rich", "kernel"]),
-    "linear": (["2*w"], None, ["kernel", "kernel"]),
-    "neuron": (["a*u1", "a*u2"], None, ["anti-NTK", "kernel"]),
-    "skew neuron": (["a*u1", "a*u2 - a*u1"], None, ["intermediate", "kernel"]),
-    "balanced deep neuron": (
-        ["a*b*u1", "a*b*u2"],
-        {"a": "alpha", "b": "alpha", "u1": "3*alpha/5", "u2": "4*alpha/5"},
-        ["anti-NTK", "kernel"],
-    ),
-    "deep neuron, any start": (["a*b*u1", "a*b*u2"], None, ["anti-NTK", "kernel"]),
-    "square, any start": (["w**2"], None, ["rich", "kernel"]),
-    "cube": (["w**3"], {"w": "alpha"}, ["rich", "kernel"]),
-    "inverse": (["1/w"], {"w": "alpha"}, ["kernel", "rich"]),
-    "biased, any depth": (
-        ["p**D - m**D"],
-        {"p": "alpha", "m": "2*alpha"},
-        ["intermediate", "kernel"],
-    ),
-    "neuron, one layer fixed": (
-        ["a*u1", "a*u2"],
-        {"a": "alpha", "u1": "1", "u2": "2"},
-        ["intermediate", "kernel"],
-    ),
-    "two numbers convolved, positive": (
-        ["u*x + v*y", "u*y + v*x"],
-        {"u": "alpha", "v": "0", "x": "alpha", "y": "0"},
-        ["rich", "kernel"],
-    ),
-    "two numbers convolved": (["u*x + v*y", "u*y + v*x"], None, ["rich", "kernel"]),
-    "rotated, weighted": (
-        ["p**2 - m**2 + q**2 - r**2", "2*p**2 - 2*m**2 - 3*q**2 + 3*r**2"],
-        {**TIED, "q": "2*alpha", "r": "2*alpha"},
-        ["rich", "kernel"],
-    ),
-    "weight normalization": (
-        ["c*x/sqrt(x**2 + y**2)", "c*y/sqrt(x**2 + y**2)"],
-        None,
-        ["anti-NTK", "kernel"],
-    ),
-    "balanced neurons": (
-        ["a*u + b*v", "a*x + b*y"],
-        {"a": "alpha", "b": "alpha", "u": "alpha", "x": "0", "v": "alpha", "y": "0"},
-        ["anti-NTK", "kernel"],
-    ),
-    "a skip connection": (
-        ["W + a*b"],
-        {"W": "0", "a": "alpha", "b": "2*alpha"},
-        ["kernel", "kernel"],
-    ),
-    "no closed form": (
-        ["a*b*c"],
-        {"a": "2*alpha", "b": "alpha", "c": "3*alpha"},
-        ["intermediate", "kernel"],
-    ),
-}
 
 
 @pytest.mark.every(24)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case)
-def test_limits_are_proved_and_confirmed_at_two_scales(case):
-    outputs, start, names = CASES[case]
-    r = found(outputs, start)
-    if names is not None:
-        assert [limit.regime for limit in r.limits] == names
+@pytest.mark.parametrize("line", lines(LIMITS))
+def test_limits_are_proved_and_confirmed_at_two_scales(line):
+    model, _, names = line.partition(": ")
+    r = found(*read(model))
+    if names != "?":
+        assert [limit.regime for limit in r.limits] == names.split(", ")
     confirmed = confirm_limits(r)
     proved = [limit for limit in r.limits if limit.finding.verdict is Verdict.PROVED]
     closed = [x for x in proved if not any(g.has(sympy.Integral) for g in x.potential.gradient)]
@@ -148,29 +73,32 @@ def test_the_evidence_of_an_expansion_is_its_terms_and_a_remainder(outputs, star
         assert beside[1] < beside[0] < Rational(1, 10) or beside == [0, 0]
 
 
+def confirmed_limit(*given):
+    """Return the one limit there is, which two scales confirm."""
+    r = found(*given)
+    (limit,), (c,) = r.limits, confirm_limits(r)
+    assert c.passed, c.report()
+    return limit
+
+
 def test_the_shape_alone_decides_as_well():
     # The scale is fixed: |s| -> 1 is a kernel regime of the untied pair, with K(w_0) -> infinity.
-    r = found(["u*v - x*y"], shaped("alpha", "s"), "s", ("alpha",), ("1-",))
-    (limit,) = r.limits
-    assert limit.regime == "kernel"
-    (c,) = confirm_limits(r)
-    assert c.passed, c.report()
+    u, v = (f"sqrt(alpha)*sqrt((1 {a} s)/(1 {b} s))" for a, b in ("-+", "+-"))
+    start = {"u": u, "x": u, "v": v, "y": v}
+    assert confirmed_limit(["u*v - x*y"], start, "s", ("alpha",), ("1-",)).regime == "kernel"
+
+
+def test_the_limit_of_depth_is_parametric():
+    form = confirmed_limit(["p**D - m**D"], {"p": "1", "m": "1"}, "D", (), ("oo",)).potential
+    (z,) = form.curve.free_symbols
+    assert sympy.simplify(form.curve - 2 * z / (1 - z**2)) == 0
+    assert form.gradient == (z,)
 
 
 def test_two_constants_that_both_matter_are_not_called_one():
     # A biased pair depends on beta_0 as well, and this one on p and m through other functions.
     r = found(["w**3 - z**2"], {"w": "c", "z": "d"}, "c", ("d",), (0,))
     assert r.deciding is None
-
-
-def test_the_limit_of_depth_is_parametric():
-    r = found(["p**D - m**D"], {"p": "1", "m": "1"}, "D", (), ("oo",))
-    (limit,) = r.limits
-    (z,) = limit.potential.curve.free_symbols
-    assert sympy.simplify(limit.potential.curve - 2 * z / (1 - z**2)) == 0
-    assert limit.potential.gradient == (z,)
-    (c,) = confirm_limits(r)
-    assert c.passed, c.report()
 
 
 @pytest.mark.parametrize(
@@ -283,19 +211,20 @@ def test_a_wrong_limit_is_not_confirmed(spoiled):
     assert "NOT CONFIRMED" in c.report()
 
 
-def test_the_command_prints_and_checks_limits():
-    done = run("regimes", "p**2 - m**2", "--start", "p=alpha,m=alpha", "--check")
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["p**2 - m**2", "--start", "p=alpha,m=alpha"],
+         ["rich regime", "kernel regime", "Q/N -> abs(beta)/2", "alpha -> 0+: confirmed"]),
+        (["u*v", "--width", "k"],
+         ["E kappa = 4*k**2*sigma**4", "mu = alpha*k**(1/4)", "random starts: confirmed"]),
+    ],
+)  # fmt: skip
+def test_the_command_prints_and_checks_limits(typed, said):
+    done = run("regimes", *typed, "--check")
     assert done.returncode == 0, done.stderr
-    for words in ("rich regime", "kernel regime", "Q/N -> abs(beta)/2", "alpha -> 0+: confirmed"):
-        assert words in done.stdout
+    assert [words for words in said if words not in done.stdout] == []
     assert "NOT" not in done.stdout
-
-
-def test_the_command_takes_a_width():
-    done = run("regimes", "u*v", "--width", "k", "--check")
-    assert done.returncode == 0, done.stderr
-    for words in ("E kappa = 4*k**2*sigma**4", "mu = alpha*k**(1/4)", "random starts: confirmed"):
-        assert words in done.stdout
 
 
 @pytest.mark.slow
@@ -324,12 +253,8 @@ def test_no_limit_is_claimed_where_q_is_another(start, toward, fails):
     assert (limit.finding.reason == said) == bool(fails)
 
 
-def test_homogeneity_and_the_time_of_the_flow():
+def test_homogeneity_and_the_time_of_the_flow_and_what_is_assumed_of_a_depth():
     r = found(["p**3 - m**3"], TIED)
     assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
     assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
-
-
-def test_what_is_assumed_of_a_symbolic_depth_is_said():
-    limits = found(["p**D - m**D"], TIED).limits
-    assert all("D" in map(str, limit.depths) for limit in limits)
+    assert all("D" in map(str, limit.depths) for limit in found(["p**D - m**D"], TIED).limits)

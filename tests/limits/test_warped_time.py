@@ -6,15 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import solve_ivp
 
 from derive import Parameterization, regimes
-from derive.language import to_sympy
 from derive.limits.find import warped_time
 from derive.limits.warped_time import find_warped_time
 from derive.verdict import Verdict
 from numerics.confirm.paths import mirror_path
 from tests.published import derive_once
+from tests.witnesses.flows import Flows
+from tests.witnesses.regimes import mu_at
 
 NEURON = ["a*u1", "a*u2"]
 DEEP = ["a*b*u1", "a*b*u2"]
@@ -108,27 +108,9 @@ def test_the_regimes_say_what_is_proved_of_the_warped_time():
 A = "alpha"
 
 
-class Model:
-    """F and grad F in numbers."""
-
-    def __init__(self, p, scale):
-        symbols = [sympy.Symbol(w, real=True) for w in p.weights]
-        J = sympy.Matrix(p.outputs).jacobian(symbols)
-        self.J = sympy.lambdify([symbols], J, "numpy")
-        self.F = sympy.lambdify([symbols], list(p.outputs), "numpy")
-        start = [to_sympy(tree) for _, tree in sorted(p.start, key=lambda x: p.weights.index(x[0]))]
-        self.w = np.array([float(x.subs(dict.fromkeys(x.free_symbols, scale))) for x in start])
-
-    def time(self, end):
-        """Return when beta is *end*."""
-
-        def rate(beta, state):
-            slope = np.array(self.J(state[:-1]), dtype=float)[0]
-            return np.append(slope, 1) / (slope @ slope)
-
-        span, state = (self.F(self.w)[0], end), np.append(self.w, 0)
-        run = solve_ivp(rate, span, state, method="DOP853", rtol=1e-12, atol=1e-18)
-        return run.y[-1, -1]
+def time_to(p, scale, end):
+    """Return when beta is *end* on the flow w' = grad F from alpha."""
+    return mu_at(Flows.of(p, {A: scale}), 0, end, 1e-18)
 
 
 @pytest.mark.every(3)
@@ -148,7 +130,7 @@ def test_from_a_small_start_a_cubic_is_infinite_after_a_finite_time(output, star
     (x,), form = limit.coordinates, limit.potential
     for end, time, slope in zip((0.8, -0.8), times, (*form.gradient, *limit.below), strict=True):
         assert form.Q.subs(x, end) == end * slope
-        gaps = [abs(time) - abs(e * Model(p, e).time(end)) for e in (1e-2, 1e-3)]
+        gaps = [abs(time) - abs(e * time_to(p, e, end)) for e in (1e-2, 1e-3)]
         assert 0 < gaps[1] < 0.15 * gaps[0] < 0.01
 
 
@@ -165,7 +147,7 @@ def test_a_cubic_that_keeps_its_sign_has_a_rich_limit(side):
     (wall,) = derive_once(p).potential.pieces[0].domain.walls
     assert wall.form == side * derive_once(p).beta[0]
     time = np.log(1 + np.sqrt(2)) / np.sqrt(2)
-    gaps = [abs(time - abs(e * Model(p, e).time(0.8 * side))) for e in (1e-2, 1e-3)]
+    gaps = [abs(time - abs(e * time_to(p, e, 0.8 * side))) for e in (1e-2, 1e-3)]
     assert 0 < gaps[1] < 0.15 * gaps[0] < 0.01
 
 

@@ -13,17 +13,12 @@ from derive.limits.random_width import random_width
 from derive.optimizers.optimizer import optimizers
 from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem
+from tests.models import LIMITS, lines, read
 from tests.published import derive_once
 from tests.witnesses import withstood
 
 TIED = {"p": "alpha", "m": "alpha"}
 ENTROPY, EXPONENTIATED = "p*log(p) + m*log(m)", "mirror u*log(u) + v*log(v)"
-
-
-def read(line):
-    """Return outputs, and the start, of "F, G from w=s, v=t"."""
-    outputs, _, start = line.partition(" from ")
-    return outputs.split(", "), dict(x.split("=") for x in start.split(", ")) if start else {}
 
 
 def explicit(line):
@@ -140,22 +135,17 @@ ROWS = {  # of most the first is tried by default
         a*b, c at a=1/3, c=2
         w**2 at w=3
     """,
-    "limit": """
-        p**2 - m**2 from p=alpha, m=alpha
-        p**3 - m**3 from p=alpha, m=alpha
-        p**D - m**D from p=alpha, m=alpha
+    "limit": "\n".join(line.partition(": ")[0] for line in lines(LIMITS))
+    + """
         1/p - 1/m from p=alpha, m=alpha
         log(p) - log(m) from p=alpha, m=alpha
         p**2 - m**2 from p=alpha, m=s
         u*v from u=alpha, v=2*alpha
-        w**2 from w=alpha
         sinh(w) from w=alpha
         exp(p) - exp(m) from p=alpha, m=alpha
         a*u1, a*u2 from a=2*alpha, u1=alpha, u2=0
         u*v + x*y, u*y + v*x from u=alpha, v=0, x=0, y=0
         u*v - x*y from u=alpha, x=alpha, v=beta0, y=beta0
-        w**3 from w=alpha
-        1/w from w=alpha
         p**4 - m**4 from p=alpha, m=2*alpha
         u*v - x*y from u=alpha, v=1, x=alpha, y=1
         w**2 + z**2 from w=alpha, z=2*alpha
@@ -178,11 +168,6 @@ ROWS = {  # of most the first is tried by default
         a*c - b*d, a*d + b*c from a=alpha, b=0, c=alpha, d=alpha
         u*x + v*y, u*y + v*x from u=alpha, v=0, x=1, y=0
         c*x/sqrt(x**2 + y**2), c*y/sqrt(x**2 + y**2) from c=alpha, x=1, y=0
-        p**2 - m**2, q**2 - r**2 from p=alpha, m=alpha, q=2*alpha, r=2*alpha
-        p**2 - m**2 from p=alpha, m=2*alpha
-        u*v - x*y from u=sqrt(alpha)/2, x=sqrt(alpha)/2, v=2*sqrt(alpha), y=2*sqrt(alpha)
-        2*w
-        a*u1, a*u2 - a*u1
     """,
     "graded": """
         W + a*b
@@ -239,10 +224,6 @@ BY = (
     *("decay", "momentum", "step", "noise", "decay, noise", "decay, momentum", "momentum, step"),
     *("decay, momentum, step", "decay, step", "momentum, noise", "decay, momentum, noise"),
 )
-
-
-def lines(text):
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def rows():
