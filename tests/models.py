@@ -314,7 +314,6 @@ r=2*alpha: rich, kernel
     c*x/sqrt(x**2 + y**2), c*y/sqrt(x**2 + y**2): anti-NTK, kernel
     a*u + b*v, a*x + b*y from a=alpha, b=alpha, u=alpha, x=0, v=alpha, y=0: anti-NTK, kernel
     W + a*b from W=0, a=alpha, b=2*alpha: kernel, kernel
-    a*b*c from a=2*alpha, b=alpha, c=3*alpha: intermediate, kernel
 """
 """And what their limits as alpha tends to 0 and to infinity are called; a free start is scaled."""
 

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from derive import Verdict
 from tests.published import derive_once
-from tests.test_open_matrices import PRODUCT, off_row, parse
+from tests.test_open_matrices import PRODUCT, ended, off_row, parse
 
 
 def relu_net(start, X, slope_of_loss, c, time, steps=6000):
@@ -61,7 +61,7 @@ def test_circular_convolution_under_even_measurements_is_a_product_of_width_two(
 
     begin = rng.normal(size=2 * n)
     y = X @ convolved(begin + 0.4 * rng.normal(size=2 * n))
-    end = solve_ivp(slope, (0, 200), begin, "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
+    end = ended(slope, begin, 200)
     assert np.abs(X @ convolved(end) - y).max() < 1e-9
 
     def rows(flat):
@@ -96,8 +96,7 @@ def test_squares_of_symmetric_matrices_scale_rows_as_sinkhorn_does(n):
             pull = np.tensordot(y - np.tensordot(X, V @ V, 2), X, 1)
             return (pull @ V.T + V.T @ pull).ravel()
 
-        end = solve_ivp(slope, (0, 300), W.ravel(), "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
-        V = end.reshape(n, n)
+        V = ended(slope, W, 300).reshape(n, n)
         assert np.abs(np.tensordot(X, V @ V, 2) - y).max() < 1e-8
         grown = np.log(V**2 / W**2).ravel()
         # dQ = sum_k nu_k db_k with b = T 1 is log(T/M)_kl/4 = (nu_k + nu_l)/2, nu in the span of a
@@ -124,7 +123,7 @@ def test_tensors_of_any_rank_decouple_under_diagonal_measurements(n):
         return np.concatenate([(others * pull[:, None]).ravel(), pull])
 
     flat = np.concatenate([begin.ravel(), np.zeros(n)])
-    end = solve_ivp(slope, (0, 300), flat, "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
+    end = ended(slope, flat, 300)
     assert np.abs(a @ b(end[: begin.size]) - y).max() < 1e-9
     again = []
     for k in range(n):  # one output, from the same start, steered for the time mu_k

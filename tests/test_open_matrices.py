@@ -28,34 +28,71 @@ def orthonormal(n, rng):
     return np.linalg.qr(rng.normal(size=(n, n)))[0]
 
 
-def limit_of(terms, start, X, y, rate=1.0):
-    """Return the weights where gradient flow on the squared loss ends; nothing of Q is known."""
-    shapes = {name: w.shape for name, w in start.items()}
+def flow_of(terms, start, pull):
+    """Return weights and beta of the flat weights, their start, and their velocity under a pull.
+
+    Gradient flow of a loss with the gradient -pull(beta); nothing of Q is known.
+    """
+    ends = np.cumsum([w.size for w in start.values()])[:-1]
 
     def weights(flat):
-        found, at = {}, 0
-        for name, (n, r) in shapes.items():
-            found[name], at = flat[at : at + n * r].reshape(n, r), at + n * r
-        return found
+        parts = zip(start.items(), np.split(flat, ends), strict=True)
+        return {name: x.reshape(w.shape) for (name, w), x in parts}
 
     def beta(w):
         return sum(float(c) * w[a] @ w[b].T for a, b, c in terms)
 
     def slope(_, flat):
         w = weights(flat)
-        pull = np.tensordot((np.tensordot(X, beta(w), 2) - y) * rate, X, 1)
-        grown = {name: np.zeros(shape) for name, shape in shapes.items()}
+        along, grown = pull(beta(w)), {name: 0 * x for name, x in w.items()}
         for a, b, c in terms:
-            grown[a] -= float(c) * pull @ w[b]
-            grown[b] -= float(c) * pull.T @ w[a]
+            grown[a] += float(c) * along @ w[b]
+            grown[b] += float(c) * along.T @ w[a]
         return np.concatenate([x.ravel() for x in grown.values()])
 
-    flat = np.concatenate([w.ravel() for w in start.values()])
+    return weights, beta, np.concatenate([w.ravel() for w in start.values()]), slope
+
+
+def ended(slope, flat, time, **how):
+    """Return where a flow is after some time."""
+    how = {"rtol": 1e-12, "atol": 1e-14, **how}
+    return solve_ivp(slope, (0, time), flat.ravel(), "LSODA", **how).y[:, -1]
+
+
+def limit_of(terms, start, X, y, rate=1.0):
+    """Return the weights where gradient flow on the squared loss ends."""
+
+    def left(b):
+        return y - np.tensordot(X, b, 2)
+
+    weights, beta, flat, slope = flow_of(terms, start, lambda b: np.tensordot(left(b) * rate, X, 1))
     for k in range(12):
-        flat = solve_ivp(slope, (0, 5 * 2**k), flat, "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
-        if np.max(np.abs(np.tensordot(X, beta(weights(flat)), 2) - y)) < 1e-11:
+        flat = ended(slope, flat, 5 * 2**k)
+        if np.max(np.abs(left(beta(weights(flat))))) < 1e-11:
             return weights(flat), beta
     pytest.fail("the flow does not converge")
+
+
+def moved_by_loss_weights(terms, start, X, y):
+    """Return how far apart the limits of two losses are."""
+    ends = []
+    for rate in (np.array([1.0, 1.0]), np.array([1.0, 20.0])):
+        end, beta = limit_of(terms, start, X, y, rate)
+        ends.append(beta(end))
+    return np.linalg.norm(ends[1] - ends[0]), ends[0]
+
+
+def bases_of(model, size, a, rng):
+    """Return bases of both sides, and measurements that are diagonal in them."""
+    n, m = size
+    E = orthonormal(n, rng)
+    H = E if model.is_square else orthonormal(m, rng)
+    count = a.shape[1]
+    return E, H, np.array([(E[:, :count] * row) @ H[:, :count].T for row in a])
+
+
+def drawn_start(model, size, columns, rng):
+    return {x: rng.normal(size=(size[x not in model.lefts], columns)) for x in model.names}
 
 
 def off_row(a, moved):
@@ -86,29 +123,20 @@ CASES = [
 @pytest.mark.parametrize(("text", "matrices", "size", "r"), CASES)
 def test_flows_from_any_start_move_grad_q_in_the_row_space(text, matrices, size, r):
     model = parse(text, matrices)
-    d, rng = derive_once(model), np.random.default_rng(7)
+    d, rng, count = derive_once(model), np.random.default_rng(7), min(size)
     assert d.verdict is Verdict.PROVED
-    n, m = size
-    E = orthonormal(n, rng)
-    H = E if model.is_square else orthonormal(m, rng)
-    count = min(n, m)
     a = rng.normal(size=(max(1, count - 1), count))
-    X = np.array([(E[:, :count] * row) @ H[:, :count].T for row in a])
-    start = {x: rng.normal(size=(n if x in model.lefts else m, r)) for x in model.names}
+    E, H, X = bases_of(model, size, a, rng)
+    start = drawn_start(model, size, r, rng)
     aim = {x: w + 0.3 * rng.normal(size=w.shape) for x, w in start.items()}
     y = np.tensordot(X, sum(float(c) * aim[a] @ aim[b].T for a, b, c in model.terms), 2)
     end, beta = limit_of(model.terms, start, X, y)
     basis = {x: E if x in model.lefts else H for x in model.names}
-    turned = [{x: basis[x].T @ w[x] for x in w} for w in (start, end)]
-    moved, changes = [], []
+    turned, moved, changes = {x: basis[x].T @ w for x, w in start.items()}, [], []
     for k in range(count):
-        first = lengths_of(model, turned[0], k)
-        q = d.entry.potential.numeric(
-            {
-                s: float(v)
-                for s, v in zip(d.entry.parameterization.start_symbols, first, strict=True)
-            }
-        )
+        first = map(float, lengths_of(model, turned, k))
+        symbols = d.entry.parameterization.start_symbols
+        q = d.entry.potential.numeric(dict(zip(symbols, first, strict=True)))
         b, before = ((E.T @ beta(w) @ H)[k, k] for w in (end, start))
         changes.append(b - before)
         moved.append(float(np.asarray(q.gradient(np.array([b]))).ravel()[0]))
@@ -134,11 +162,8 @@ def test_steering_tells_general_measurements_from_commuting_ones(text, matrices,
     ):
         aim = W + 0.8 * rng.normal(size=(n, n))
         y = np.tensordot(X, aim @ aim.T, 2)
-        ends = []
-        for rate in (np.array([1.0, 1.0]), np.array([1.0, 20.0])):
-            end, beta = limit_of(model.terms, start, X, y, rate)
-            ends.append(beta(end))
-        apart = np.linalg.norm(ends[1] - ends[0]) / np.linalg.norm(ends[0] - W @ W.T)
+        apart, end = moved_by_loss_weights(model.terms, start, X, y)
+        apart /= np.linalg.norm(end - W @ W.T)
         assert apart < 1e-7 if commuting else apart > 1e-3
 
 
@@ -155,13 +180,9 @@ def test_vanishing_starts_end_at_the_least_nuclear_norm(text, matrices, size):
     d = derive_once(model)
     assert d.gives_nuclear_norm
     assert any("nuclear norm" in s.words for s in d.statements)
-    n, m = size
-    E = orthonormal(n, rng)
-    H = E if model.is_square else orthonormal(m, rng)
-    a = np.array([[1.0, 2.0, 0.5]])
-    X = np.array([(E * row) @ H[:, :3].T for row in a])
-    y = np.array([2.0])
-    start = {x: 1e-4 * rng.normal(size=(n if x in model.lefts else m, 3)) for x in model.names}
+    a, y = np.array([[1.0, 2.0, 0.5]]), np.array([2.0])
+    _, _, X = bases_of(model, size, a, rng)
+    start = {x: 1e-4 * w for x, w in drawn_start(model, size, 3, rng).items()}
     end, beta = limit_of(model.terms, start, X, y)
     least = linprog(np.ones(6), A_eq=np.hstack([a, -a]), b_eq=y, bounds=(0, None)).fun
     assert abs(np.linalg.norm(beta(end), "nuc") / least - 1) < 0.05
@@ -182,37 +203,18 @@ def test_separable_data_end_at_the_largest_nuclear_margin(text, matrices, size):
     d = derive_once(model)
     assert d.gives_nuclear_margin
     assert any("nuclear norm 1" in s.words for s in d.statements)
-    n, m = size
-    E = orthonormal(n, rng)
-    H = E if model.is_square else orthonormal(m, rng)
     positive = all(mu > 0 for mu, _ in model.eigenspaces)
     a = np.array([[1.0, 2.0, -0.5], [0.5, -1.0, -2.0 if positive else 2.0]])
-    X = np.array([(E * row) @ H[:, :3].T for row in a])
-    shapes = {x: (n if x in model.lefts else m, 2) for x in model.names}
-    start = {x: rng.normal(size=shape) for x, shape in shapes.items()}
+    _, _, X = bases_of(model, size, a, rng)
+    start = drawn_start(model, size, 2, rng)
 
-    def weights(flat):
-        found, at = {}, 0
-        for x, shape in shapes.items():
-            found[x], at = flat[at : at + np.prod(shape)].reshape(shape), at + np.prod(shape)
-        return found
-
-    def beta(w):
-        return sum(float(c) * w[x] @ w[y].T for x, y, c in model.terms)
-
-    def slope(_, flat):
-        w = weights(flat)
-        margins = np.tensordot(X, beta(w), 2)
+    def pull(b):
+        margins = np.tensordot(X, b, 2)
         share = np.exp(margins.min() - margins)
-        pull = np.tensordot(share / share.sum(), X, 1)
-        grown = {x: np.zeros(shape) for x, shape in shapes.items()}
-        for x, y, c in model.terms:
-            grown[x] += float(c) * pull @ w[y]
-            grown[y] += float(c) * pull.T @ w[x]
-        return np.concatenate([x.ravel() for x in grown.values()])
+        return np.tensordot(share / share.sum(), X, 1)
 
-    flat = np.concatenate([x.ravel() for x in start.values()])
-    end = beta(weights(solve_ivp(slope, (0, 5), flat, "LSODA", rtol=1e-7).y[:, -1]))
+    weights, beta, flat, slope = flow_of(model.terms, start, pull)
+    end = beta(weights(ended(slope, flat, 5, rtol=1e-7, atol=1e-6)))
     margin = np.tensordot(X, end, 2).min() / np.linalg.norm(end, "nuc")
     free = np.hstack([a, -a])
     of_signs = a if positive else free
@@ -259,27 +261,28 @@ def test_correlations_are_kept_and_q_is_of_eigenvalues_where_the_start_commutes(
     assert (off_row(rows, moved.ravel()) < 1e-8) == commutes
 
 
+def end_of_three(start, X, y, rate, time, **how):
+    """Return beta = U B C where square factors end that fit y."""
+
+    def beta(flat):
+        return np.linalg.multi_dot(flat.reshape(start.shape))
+
+    def slope(_, flat):
+        U, B, C = flat.reshape(start.shape)
+        pull = np.tensordot((y - np.tensordot(X, U @ B @ C, 2)) * rate, X, 1)
+        return np.array([pull @ (B @ C).T, U.T @ pull @ C.T, (U @ B).T @ pull]).ravel()
+
+    found = beta(ended(slope, start, time, **how))
+    assert np.abs(np.tensordot(X, found, 2) - y).max() < 1e-6
+    return found
+
+
 def test_balanced_factors_that_are_not_aligned_have_limits_that_loss_weights_move():
     """Of three factors under commuting measurements; aligned ones keep their limit."""
     rng, n = np.random.default_rng(2), 3
     a = np.array([[1.0, 2.0, 0.5], [0.5, -1.0, 2.0]])
     E, H = orthonormal(n, rng), orthonormal(n, rng)
     X = np.array([(E * row) @ H.T for row in a])
-
-    def beta(flat):
-        U, B, C = flat.reshape(3, n, n)
-        return U @ B @ C
-
-    def end(start, y, rate):
-        def slope(_, flat):
-            U, B, C = flat.reshape(3, n, n)
-            pull = np.tensordot((y - np.tensordot(X, U @ B @ C, 2)) * rate, X, 1)
-            return np.array([pull @ (B @ C).T, U.T @ pull @ C.T, (U @ B).T @ pull]).ravel()
-
-        found = solve_ivp(slope, (0, 300), start.ravel(), "LSODA", rtol=1e-11, atol=1e-13).y[:, -1]
-        assert np.abs(np.tensordot(X, beta(found), 2) - y).max() < 1e-8
-        return beta(found)
-
     one, two, D = orthonormal(n, rng), orthonormal(n, rng), np.diag([0.8, 1.0, 1.2])
     inner = [one @ D @ two.T, two @ D @ H.T]
     aligned, other = E @ D @ one.T, orthonormal(n, rng) @ D @ one.T
@@ -287,9 +290,11 @@ def test_balanced_factors_that_are_not_aligned_have_limits_that_loss_weights_mov
     for first in (aligned, other):  # each is balanced: W_l^T W_l = W_{l+1} W_{l+1}^T
         start = np.array([first, *inner])
         assert np.allclose(start[0].T @ start[0], start[1] @ start[1].T)
-        b = beta(start)
+        b = np.linalg.multi_dot(start)
         y = np.tensordot(X, b + 0.4 * np.linalg.norm(b) * E @ np.diag([1, 0.5, 0.7]) @ H.T, 2)
-        ends = [end(start, y, np.array(rate)) for rate in ([1.0, 1.0], [1.0, 10.0])]
+        rates = np.array([[1.0, 1.0], [1.0, 10.0]])
+        ends = [end_of_three(start, X, y, rate, 300, rtol=1e-11, atol=1e-13) for rate in rates]
+        assert max(np.abs(np.tensordot(X, x, 2) - y).max() for x in ends) < 1e-8
         apart.append(np.linalg.norm(ends[1] - ends[0]) / np.linalg.norm(ends[0] - b))
     assert apart[0] < 1e-7
     assert apart[1] > 1e-3
@@ -362,22 +367,12 @@ def test_three_factors_have_a_spectral_q_from_aligned_starts():
 def test_small_aligned_starts_of_three_factors_end_at_the_least_nuclear_norm():
     rng, n, alpha = np.random.default_rng(1), 2, 0.02
     bases = [orthonormal(n, rng) for _ in range(4)]
-    X = bases[0] * np.array([1.0, 2.0]) @ bases[3].T
-
-    def slope(_, flat):
-        U, B, C = flat.reshape(3, n, n)
-        pull = (2 - np.sum(X * (U @ B @ C))) * X
-        return np.array([pull @ (B @ C).T, U.T @ pull @ C.T, (U @ B).T @ pull]).ravel()
-
+    X = np.array([bases[0] * np.array([1.0, 2.0]) @ bases[3].T])
     start = alpha * np.array([left @ right.T for left, right in pairwise(bases)])
-    U, B, C = (
-        solve_ivp(slope, (0, 400), start.ravel(), "LSODA", rtol=1e-9).y[:, -1].reshape(3, n, n)
-    )
-    assert abs(np.sum(X * (U @ B @ C)) - 2) < 1e-6
-    assert (
-        abs(np.linalg.norm(U @ B @ C, "nuc") - 1) < 0.02
-    )  # the least of b_1 + b_2, b_1 + 2 b_2 = 2
-    off = bases[0].T @ U @ B @ C @ bases[3]
+    end = end_of_three(start, X, np.array([2.0]), 1.0, 400, rtol=1e-9, atol=1e-6)
+    # The least of b_1 + b_2 where b_1 + 2 b_2 = 2.
+    assert abs(np.linalg.norm(end, "nuc") - 1) < 0.02
+    off = bases[0].T @ end @ bases[3]
     assert abs(off[0, 1]) + abs(off[1, 0]) < 1e-8
 
 
@@ -461,11 +456,7 @@ def test_given_measurements_are_told_apart_by_their_bases():
     for d in (one, other):
         X = np.array(d.parameterization.given, float).reshape(2, 2, 3)
         y = np.tensordot(X, aim, 2)
-        ends = []
-        for rate in (np.array([1.0, 1.0]), np.array([1.0, 20.0])):
-            end, beta = limit_of(d.parameterization.terms, start, X, y, rate)
-            ends.append(beta(end))
-        apart = np.linalg.norm(ends[1] - ends[0])
+        apart, _ = moved_by_loss_weights(d.parameterization.terms, start, X, y)
         assert apart < 1e-7 if d is one else apart > 1e-3
 
 

@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
 from derive.language import parse_expression, to_sympy
+from tests.witnesses import Unreached
 
 TIGHT = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
 RANK = 1e-9
@@ -25,10 +26,6 @@ NOTHING = 1e-13
 """What a step changes of a least cost once it is found."""
 RESOLVED = 1e-8
 """Sizes of weights whose logarithms steps of the absolute tolerance know to five digits."""
-
-
-class Unreached(Exception):
-    """The run ended early, or left the doubles: it is no trial."""
 
 
 @dataclass(frozen=True)

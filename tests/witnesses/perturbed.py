@@ -1,6 +1,5 @@
 """Witnesses of perturbed flows: laws, dual coordinates and limits, tried on processes that run."""
 
-import functools
 from dataclasses import replace
 
 import numpy as np
@@ -10,15 +9,13 @@ from scipy.optimize import least_squares
 
 from derive.statement import Statement
 from derive.verdict import Verdict
-from tests.witnesses import Refuted, witness
+from tests.witnesses import Refuted, Unreached, witness
 from tests.witnesses.derivation import cases
-from tests.witnesses.flows import Unreached as NotFitted
 from tests.witnesses.processes import (
     DAMPING,
     LAM,
     TIGHT,
     Process,
-    Unreached,
     agree,
     claims_of,
     crossed,
@@ -30,22 +27,8 @@ from tests.witnesses.processes import (
 )
 
 
-def tried(run):
-    """Return a witness that counts trials, 0 where a run says nothing."""
-
-    @functools.wraps(run)
-    def found(record, statement, rng):
-        try:
-            with np.errstate(all="ignore"):
-                return run(record, statement, rng)
-        except Unreached:
-            return 0
-
-    return found
-
-
 @witness("drift")
-@tried
+@np.errstate(all="ignore")
 def drifts(v, statement, rng):
     """Run the process; laws move by their drifts, and y but for the row space."""
     process = Process.of(v, rng)
@@ -91,7 +74,7 @@ def _second_differences(process, rng):
 
 
 @witness("closed drift")
-@tried
+@np.errstate(all="ignore")
 def closed(v, statement, rng):
     """Compare the drift at two points of a leaf; or look at the point that refutes."""
     process = Process.of(v, rng, copies=1)
@@ -161,7 +144,7 @@ def _steered(process, followed, w, G, letters, time):
 
 
 @witness("perturbed limit")
-@tried
+@np.errstate(all="ignore")
 def limits(v, statement, rng):
     """Run to an interpolant; gradient flow from a start with c_inf and y(0) + xi ends there."""
     process = Process.of(v, rng)
@@ -238,7 +221,7 @@ def unlike_shrinking(v, statement, rng):
             ends = [flows.fitted(X, y, decay=fading), plain.fitted(X, y)]
             ends += [rated.fitted(X, y, decay=lambda t, e=degrees: fading(t) * e)]
             ends += [shrunk.fitted(X, y)]
-        except NotFitted:
+        except Unreached:
             continue
         if np.min(np.sign(ends) * np.sign(flows.w0)) < 1:
             continue
@@ -252,7 +235,7 @@ def unlike_shrinking(v, statement, rng):
 
 
 @witness("start of the end")
-@tried
+@np.errstate(all="ignore")
 def effective(v, statement, rng):
     """Compare laws at the start that is said with those at the end of a path, and Q' with y."""
     process = Process.of(v, rng, copies=1)
@@ -366,7 +349,7 @@ def _slope_of_Q(process, begin, numbers, path):
 
 
 @witness("noise that stays")
-@tried
+@np.errstate(all="ignore")
 def vanishes(v, statement, rng):
     """With much noise the start that is said is near 0."""
     process = Process.of(v, rng, copies=1)
@@ -379,7 +362,7 @@ def vanishes(v, statement, rng):
 
 
 @witness("annealed noise")
-@tried
+@np.errstate(all="ignore")
 def annealed(v, statement, rng):
     """Run label noise of steps for long, then none; the limit is near the least sum of h."""
     process = Process.of(v, rng)
@@ -421,7 +404,7 @@ def annealed(v, statement, rng):
 
 
 @witness("decay kept on")
-@tried
+@np.errstate(all="ignore")
 def kept_on(v, statement, rng):
     """Run decay that does not end: J^T lambda is k w at the end, or k dh."""
     process = Process.of(v, rng)
@@ -457,7 +440,7 @@ def kept_on(v, statement, rng):
 
 
 @witness("crossing")
-@tried
+@np.errstate(all="ignore")
 def crossing(v, statement, rng):
     """Momentum passes a zero; what is said to hold is compared."""
     process = Process.of(v, rng)
@@ -481,7 +464,7 @@ def crossing(v, statement, rng):
 
 
 @witness("damped rest")
-@tried
+@np.errstate(all="ignore")
 def damped_rest(v, statement, rng):
     """Nesterov's velocities fall as t^(-r/2)."""
     process = Process.of(v, rng)
@@ -508,7 +491,7 @@ def damped_rest(v, statement, rng):
 
 
 @witness("one side")
-@tried
+@np.errstate(all="ignore")
 def one_side(v, statement, rng):
     """Run momentum: the law moves to that side."""
     process = Process.of(v, rng)

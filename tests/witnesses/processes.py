@@ -13,14 +13,10 @@ from scipy.integrate import solve_ivp
 
 from derive.language import to_sympy
 from derive.perturbed.coordinates import MIRROR
-from tests.witnesses import Refuted
+from tests.witnesses import Refuted, Unreached
 
 TIGHT = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
 LAM, DAMPING = 0.05, 3
-
-
-class Unreached(Exception):
-    """A run left the doubles, or a condition did not hold: it is no trial."""
 
 
 @dataclass

@@ -327,7 +327,7 @@ def is_called_so(r, statement, rng):
             for x in (at.x / 2, (at.x + x0) / 2)
         )
         is_kernel = bool(np.allclose(2 * middle, told, rtol=1e-4)) and alike(told, lazy, 3e-2)
-        if form.Q is None:
+        if form.curve is not None:
             is_rich = is_round = False
         else:
             single = (np.where(np.arange(size) == i, at.x, 1.0) for i in range(size))

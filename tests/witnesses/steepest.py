@@ -1,7 +1,7 @@
 """Witnesses of steepest descent on the weights: flows of phi(grad), and minimisation by force."""
 
-import functools
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import sympy
@@ -9,24 +9,10 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import linprog, minimize
 
 from derive.errors import DeriveError
-from tests.witnesses import Refuted, witness
-from tests.witnesses.processes import Unreached
+from tests.witnesses import Refuted, Unreached, witness
+from tests.witnesses.fibre import FINE, Fibre
 
-
-def tried(run):
-    """Count no trial where a run leaves the domain."""
-
-    @functools.wraps(run)
-    def or_none(record, statement, rng):
-        try:
-            return run(record, statement, rng)
-        except Unreached:
-            return 0
-
-    return or_none
-
-
-LEAST, FINE = 1e-9, {"ftol": 1e-14, "maxiter": 400}
+LEAST = 1e-9
 STEPS = 40_000
 LEFT = 1e-3
 """Of the largest output, below which one is at rest."""
@@ -85,7 +71,6 @@ def steered(copies, x, time):
 
 
 @witness("one row")
-@tried
 def one_row(d, statement, rng):
     """Run the flow on one row; draw others with the same <x, beta>, none of which costs less."""
     copies = Copies(d.parameterization, rng)
@@ -125,7 +110,6 @@ def one_row(d, statement, rng):
 
 
 @witness("box")
-@tried
 def box(d, statement, rng):
     """Take small sign steps on some rows: |dQ/dbeta| is at most the time."""
     copies, step = Copies(d.parameterization, rng), 2e-4
@@ -141,60 +125,23 @@ def box(d, statement, rng):
     return 1
 
 
-def least_cost(copies, power, b, rng):
-    """Return min |w|_p^p, or min max |w_k|, subject to F(w) = b, from many w with F(w) = b."""
-    n, found, D = len(copies.w0), [], float(copies.p.degree)
-    held = {
-        "type": "eq",
-        "fun": lambda v: float(copies.F(*v[:n])) - b,
-        "jac": lambda v: np.array([*copies.dF(*v[:n]), *0 * v[n:]], float),
-    }
-    ends = np.vstack([np.eye(n), -np.eye(n)])
-    sides = {
-        "type": "ineq",
-        "fun": lambda v: v[n] - ends @ v[:n],
-        "jac": lambda v: np.hstack([-ends, np.ones((2 * n, 1))]),
-    }
-    for _ in range(40):
-        v = np.array([rng.gauss(0, 1.5) for _ in range(n)])
-        if (above := b / float(copies.F(*v))) < 0:
-            continue
-        v = v * above ** (1 / D)
-        if power is None:
-            v = np.append(v, np.abs(v).max())
-            run = minimize(
-                lambda v: v[n],
-                v,
-                jac=lambda v: np.eye(n + 1)[n],
-                constraints=[held, sides],
-                method="SLSQP",
-                options=FINE,
-            )
-        else:
-            run = minimize(
-                lambda v: (np.abs(v) ** power).sum(),
-                v,
-                jac=lambda v: power * np.sign(v) * np.abs(v) ** (power - 1),
-                constraints=[held],
-                method="SLSQP",
-                options=FINE,
-            )
-        if abs(held["fun"](run.x)) < 1e-8:
-            found.append(run.fun)
-    return min(found, default=np.inf)
+def least_cost(p, power, b, rng):
+    """Return min |w|_p^p, or min max |w_k|, subject to F(w) = b; infinity without such w."""
+    cost = "max" if power is None else " + ".join(f"abs({w})**({power})" for w in p.weights)
+    found = Fibre(SimpleNamespace(parameterization=p, cost=cost), [0]).least(np.array([b]), rng)
+    return np.inf if found is None else found
 
 
 @witness("steepest cost")
-@tried
 def steepest_cost(m, statement, rng):
     """Compare the least cost at several beta with c |beta|^r, on the sides that are said."""
     p = m.derivation.parameterization
-    copies, s = Copies(p, rng), p.geometry.steepest
-    power = float(1 + 1 / s) if s else None
+    s = p.geometry.steepest
+    power = Fraction(1 + 1 / s) if s else None
     r = float(Fraction(1 + 1 / s if s else 1) / p.degree)
     one = statement.values["side"] or 1
     sides = {b: one * b for b in (1.0, 2.5, *(() if statement.values["side"] else (-1.0, -0.4)))}
-    costs = {b: least_cost(copies, power, at, rng) for b, at in sides.items()}
+    costs = {b: least_cost(p, power, at, rng) for b, at in sides.items()}
     off = [abs(c / (costs[1.0] * abs(b) ** r) - 1) for b, c in costs.items()]
     if not max(off) < 1e-3:
         raise Refuted(f"the least costs are {costs}")
@@ -205,7 +152,6 @@ def steepest_cost(m, statement, rng):
 
 
 @witness("shared margin")
-@tried
 def shared_margin(m, statement, rng):
     """Run normalised steps of F with shared weights, on separable rows, to the largest margin."""
     p, power = m.parameterization.plain, m.parameterization.push
@@ -241,7 +187,6 @@ def shared_margin(m, statement, rng):
 
 
 @witness("steepest KKT")
-@tried
 def steepest_kkt(m, statement, rng):
     """Run normalised steps on separable rows: the margin per |w|_p^D grows to the largest.
 
@@ -279,7 +224,7 @@ def steepest_kkt(m, statement, rng):
         best = -linprog(
             [0, 0, 0, 0, -1], A_ub=rows, b_ub=np.zeros(3), bounds=[(-1, 1)] * 4 + [(None, None)]
         ).fun
-        scale = least_cost(copies, None, 1.0, rng) ** D * len(ends) / 4
+        scale = least_cost(p, None, 1.0, rng) ** D * len(ends) / 4
         of = np.polyfit(1 / np.array(sizes[-D:]), margins[-D:], min(D, len(sizes)) - 1)
         limit = of[-1]
         if not 0.98 * best / scale < limit < 1.02 * best / scale:
