@@ -311,7 +311,6 @@ LIMITS = """
     u*x + v*y, u*y + v*x: rich, kernel
     p**2 - m**2 + q**2 - r**2, 2*p**2 - 2*m**2 - 3*q**2 + 3*r**2 from p=alpha, m=alpha, q=2*alpha, \
 r=2*alpha: rich, kernel
-    c*x/sqrt(x**2 + y**2), c*y/sqrt(x**2 + y**2): anti-NTK, kernel
     a*u + b*v, a*x + b*y from a=alpha, b=alpha, u=alpha, x=0, v=alpha, y=0: anti-NTK, kernel
     W + a*b from W=0, a=alpha, b=2*alpha: kernel, kernel
 """

@@ -104,6 +104,7 @@ class At:
 
     def __init__(self, r, limit, start, x):
         self.r, self.limit, self.start, self.x = r, limit, start, x
+        self.places = {s.name: float(v) for s, v in zip(limit.coordinates, x, strict=True)}
 
     def numbers(self, e):
         """Return the start at a distance from its limit."""
@@ -120,15 +121,14 @@ class At:
         if limit.basis is not None:
             basis = np.array(limit.basis.tolist(), dtype=float)
         beta = origin + basis @ self.x
-        places = {s.name: v for s, v in zip(limit.coordinates, self.x, strict=True)}
-        unit = number(limit.unit, {**numbers, **places})
+        unit = number(limit.unit, {**numbers, **self.places})
         return np.asarray(basis.T @ accumulated(self.r, numbers, beta) / unit)
 
     def told(self, z=None):
         """Return the limit of that."""
         form, names = self.limit.potential, [s.name for s in self.limit.coordinates]
         assert form is not None
-        places = dict(zip(names, map(float, self.x), strict=True))
+        places = self.places
         if z is not None:
             places = {s.name: z for g in form.gradient for s in g.free_symbols}
         numbers = {**self.start, **places}
@@ -260,7 +260,7 @@ def exponents(at, told, error):
             return None
         if error == 0:
             return float(off[1] < 1e-6), fault
-        sizes = [abs(number(error, at.numbers(e))) for e in pair]
+        sizes = [abs(number(error, {**at.numbers(e), **at.places})) for e in pair]
         return float(np.log(off[1] / off[0]) / np.log(sizes[1] / sizes[0])), fault
 
     for pair in PAIRS:
