@@ -412,7 +412,10 @@ def test_the_certificate_has_the_weight_and_refuses_others(output, broken):
     """The integrals, the weight, beta in it and the law are all read from the weights."""
     text, (piece,) = certified_once(output), derive_once(output).potential.pieces
     report = check_text(text)
-    assert_all_but_ends_is_certified(piece, report)
+    if output == "exp(a**2)":  # which ends where log(beta) does, at 1
+        assert not report.open
+    else:
+        assert_all_but_ends_is_certified(piece, report)
     for old, new in broken:
         assert old in text
         assert_rejected(text.replace(old, new))
