@@ -1,6 +1,7 @@
 """Programs of F and J^T lambda, lambda given."""
 
-from numerics.integrator.builder import Builder
+from derive.language import parse_expression
+from numerics.integrator.builder import Builder, compile_forward
 
 
 def compile_gradient(outputs, weights, seed=None):
@@ -14,3 +15,8 @@ def compile_gradient(outputs, weights, seed=None):
     seeds = [builder.input(name) for name in extra] if seed is None else seed(builder, values)
     gradient = builder.reverse(values, seeds)
     return builder.tape([*values, *gradient[: len(weights)]])
+
+
+def pendulum():
+    """``w' = v, v' = -sin w - w v / 5``."""
+    return compile_forward([*map(parse_expression, ("v", "-sin(w) - w*v/5"))], ["w", "v"])

@@ -55,7 +55,7 @@ def test_closed_forms(tree: Tree, start: Fraction, exact: Any) -> None:
 PROGRAM = """
 from fractions import Fraction
 from mpmath.libmp import BACKEND
-from tests.numerics.integrator.test_taylor import pendulum
+from tests.numerics.integrator.programs import pendulum
 from numerics.integrator.taylor import integrate
 end = integrate(pendulum(), [Fraction(1), Fraction(1, 2)], 40, time=Fraction(3))
 print(BACKEND, *((x._mpf_[0], int(x._mpf_[1]), x._mpf_[2]) for x in (*end.state, end.time)))
