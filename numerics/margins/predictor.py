@@ -102,7 +102,8 @@ class MaxMargin(Listed):
         """lim |w/|w| - its limit| log t/log log t; None where no formula is known."""
         if self.norm != "l2" or not self.determined:
             return None
-        return sympy.sqrt(rational(sum((x * x for x in self.second), Fraction(0)))) * self.margin
+        square = rational(sum((x * x for x in self.second), Fraction(0))) / self._total
+        return sympy.Pow(square, sympy.S.Half, evaluate=_is_short(square))
 
     def gap_of(self, nu: Fraction, across: Expr = ACROSS) -> Expr | None:
         """Return it under tails exp(-u^nu); *across* is 0 where support vectors span all rows."""
