@@ -288,7 +288,9 @@ def crosscheck(
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
     rng = np.random.default_rng(0) if rng is None else rng
-    count = count or (1 if p.d > 1 else _copies_for(X))
+    if not count and p.d == 1:  # a copy for each column of X
+        count = COPIES if X is None else len(read_matrix(X)[0])
+    count = count or 1
     fixed = fixed_starts(p.start_symbols, given, count)
 
     def check() -> CrossCheck:
@@ -344,11 +346,6 @@ def in_numbers(
     trees = tuple(from_sympy(smooth(law), ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
     return _Subject(p, potential, trees, derivation.warping.g), rest
-
-
-def _copies_for(X: Iterable[object] | None) -> int:
-    """Return how many copies of a single output the columns of X are for."""
-    return COPIES if X is None else len(read_matrix(X)[0])
 
 
 def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:

@@ -21,7 +21,6 @@ from numerics.confirm.regression_problem import SLACK, RegressionProblem, comple
 from numerics.evaluate.lowering import fixed_starts, joint
 from numerics.evaluate.numbers import Real, check_digits, rational, read_data, read_number
 from numerics.evaluate.start import broken_signs, refuse_missing
-from numerics.integrator.builder import Tape
 from numerics.integrator.gradient_flow import ConvergenceWatch, Steered, read_loss
 from numerics.integrator.implicit import Automatic
 from numerics.integrator.jets import Program, bits_of
@@ -175,7 +174,17 @@ def follow(
     observed = builder.tape([*builder.beta, pace, *builder.slopes])
     watch = ConvergenceWatch(observed, problem.y, working, Fraction(1, 10**working))
     origin = (*(x for _, x in problem.origin), *[Fraction(0)] * (m + 2))
-    states = _states(field, origin, working, watch, times)
+    states, state = list[tuple[Real, ...]](), tuple[Real, ...](origin)
+
+    def stop(run: Stepper) -> bool:
+        states.append(run.state)
+        return watch(run)
+
+    if not times:
+        integrate(field, state, working, stop, engine=Automatic)
+    for before, t in pairwise((Fraction(0), *times)):
+        state = integrate(field, state, working, time=t - before, engine=Automatic).state
+        states.append(state)
     program = Program(observed, bits_of(working))
     seen = [program.at(state) for state in states]
     path = tuple(tuple(x[:d]) for x in seen)
@@ -187,28 +196,6 @@ def follow(
     *_, warped, time = zip(*states, strict=True)
     warp = tuple(x[d] for x in seen)
     return states, MirrorPath(time, warped, warp, path, s, dual, slopes_of_Q, digits)
-
-
-def _states(
-    field: Tape,
-    state: Sequence[Real],
-    digits: int,
-    watch: ConvergenceWatch,
-    times: Sequence[Fraction],
-) -> list[tuple[Real, ...]]:
-    """Return the states at the times, or, where there are none, at every step to convergence."""
-    states = list[tuple[Real, ...]]()
-
-    def stop(run: Stepper) -> bool:
-        states.append(run.state)
-        return watch(run)
-
-    if not times:
-        integrate(field, state, digits, stop, engine=Automatic)
-    for before, t in pairwise((Fraction(0), *times)):
-        state = integrate(field, state, digits, time=t - before, engine=Automatic).state
-        states.append(tuple(state))
-    return states
 
 
 def _refuse_broken(

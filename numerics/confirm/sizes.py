@@ -15,10 +15,10 @@ make these limits one. That they differ is seen, and proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -54,6 +54,8 @@ from numerics.evaluate.numbers import Real, evaluated, rational
 from numerics.evaluate.start import bound_at, outputs_at
 from numerics.integrator.gradient_flow import Flow
 
+Agreement: TypeAlias = dict[str, float | None]
+"""The digits that agree, by what is compared; None where nothing is."""
 SIZES = (2, 3, 5)
 CONSTANT = Fraction(3, 2)
 """What the first constant of F is in the check; each is greater by 1/3 than the last."""
@@ -65,15 +67,19 @@ def check_sizes(dual: EntrywiseDual, potential: EntrywisePotential, digits: int 
     Raises:
         NumericalError: no drawn problem has a flow that converges.
     """
-    rng, rows = np.random.default_rng(0), dict[str, float | None]()
-    for n in (n for n in SIZES if n not in dual.excluded_sizes):
-        check = EntriesAt(dual, potential, n)
+    rng, sizes = np.random.default_rng(0), (n for n in SIZES if n not in dual.excluded_sizes)
+    cases = {f"n = {n}": EntriesAt(dual, potential, n).checked for n in sizes}
+    return _checked(
+        {size: partial(run, rng, digits + GUARD) for size, run in cases.items()}, digits
+    )
 
-        def run(check: EntriesAt = check) -> dict[str, float | None]:
-            problem = check.problem(rng)
-            return check.compare(problem, problem.flow(digits + GUARD))
 
-        rows |= first_sound(run, f"check n = {n}")
+def _checked(cases: Mapping[str, Callable[[], Agreement]], digits: int) -> Check:
+    """Return the check of what agrees on a problem of each size that is sound."""
+    rows: Agreement = {}
+    for size, run in cases.items():
+        found = first_sound(run, f"check {size}")
+        rows |= {f"{size}: {name}": value for name, value in found.items()}
     return agreement(rows, digits)
 
 
@@ -119,7 +125,12 @@ class EntriesAt:
         X = [[Fraction(1)]]
         return complete_problem(p, X, draw_target(p, X, [start], rng), [start], rng)
 
-    def compare(self, problem: RegressionProblem, end: Flow) -> dict[str, float | None]:
+    def checked(self, rng: np.random.Generator, digits: int) -> Agreement:
+        """Return the digits of all that agrees at the end of a flow on a drawn problem."""
+        problem = self.problem(rng)
+        return self.compare(problem, problem.flow(digits))
+
+    def compare(self, problem: RegressionProblem, end: Flow) -> Agreement:
         """Return the digits of all that agrees at the end of a flow."""
         with mpmath.workdps(end.digits + GUARD):
             (copy,) = problem.copies(end)
@@ -128,7 +139,7 @@ class EntriesAt:
             after = at.values(copy.end)
             y = (at.along(self.potential.y, ends, self.outputs) for ends in (after, before))
             moved = _difference(*y)
-            found = dict[str, float | None](y=None, Q=None, law=None)
+            found: Agreement = dict.fromkeys(("y", "Q", "law"))
             if self.outputs > 1:
                 found["y"] = stationarity(problem.X, moved, end.digits)
             first, last = at.slopes(before), at.slopes(after)
@@ -141,8 +152,8 @@ class EntriesAt:
                 size = c if c else at.along(bare, after, 1)[0]
                 digits = digits_of(end_ - c, size)
                 found["law"] = digits if found["law"] is None else min(digits, found["law"])
-        words = {"y": "y in the row space of X", "Q": "grad Q as y", "law": "the law"}
-        return {f"n = {self.n}: {words[x]}": digits for x, digits in found.items()}
+        words = "y in the row space of X", "grad Q as y", "the law"
+        return dict(zip(words, found.values(), strict=True))
 
     def values(self, weights: Mapping[str, Real]) -> dict[str, Real]:
         """Return numbers for all names: weights, constants, the sums and c."""
@@ -208,19 +219,13 @@ def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> Che
     Raises:
         NumericalError: no drawn problem has a flow that converges.
     """
-    rng, rows, slope = np.random.default_rng(0), dict[str, float | None](), _slope(entry)
+    given, cases = (np.random.default_rng(0), _slope(entry), digits + GUARD), {}
     kind = KINDS[type(model)]
     for n, m, r in kind.sizes(model):
-        check = kind(model, (n, m, r))
-
-        def compare(check: AtSize = check) -> dict[str, float | None]:
-            return check.compare(rng, slope, digits + GUARD)
-
         size = f"n = {n}" if n == m else f"n, m = {n}, {m}"
         size += f", r = {r}" * bool(model.given)
-        found = first_sound(compare, f"check {size}")
-        rows |= {f"{size}: {name}": value for name, value in found.items()}
-    return agreement(rows, digits)
+        cases[size] = partial(kind(model, (n, m, r)).compare, *given)
+    return _checked(cases, digits)
 
 
 def steer_matrices(orbit: Orbit) -> Check:
@@ -237,11 +242,7 @@ def steer_matrices(orbit: Orbit) -> Check:
         for by in larger
     )
     for n, m in [orbit.size] if model.given else dict.fromkeys(map(tuple, sizes)):
-        steered = AtSize(model, (n, m, r))
-
-        def run(steered: AtSize = steered) -> float:
-            return steered.moved(rng)
-
+        run = partial(AtSize(model, (n, m, r)).moved, rng)
         tried = [first_sound(run, f"steer n = {n}") for _ in range(TRIED)]
         moved[f"n, m, r = {n}, {m}, {r}"] = max(tried)
     passed = all(x > APART for x in moved.values())
@@ -344,9 +345,7 @@ class AtSize:
         spaces = ([[evaluated(x) for x in v] for v in vectors] for _, vectors in self.eigenspaces)
         return [[mpmath.fdot(e, row[j::r]) for e in own for j in range(r)] for own in spaces]
 
-    def compare(
-        self, rng: np.random.Generator, slope: Slope | None, digits: int
-    ) -> dict[str, float | None]:
+    def compare(self, rng: np.random.Generator, slope: Slope | None, digits: int) -> Agreement:
         """Return the digits of all that agrees at the limits of a drawn problem."""
         with mpmath.workdps(digits):
             X, left, right = self.found(rng) if self.model.given else self.drawn(rng)
@@ -425,9 +424,7 @@ class AlignedAt(AtSize):
         """Return those at which Q is checked."""
         return ALIGNED
 
-    def compare(
-        self, rng: np.random.Generator, slope: Slope | None, digits: int
-    ) -> dict[str, float | None]:
+    def compare(self, rng: np.random.Generator, slope: Slope | None, digits: int) -> Agreement:
         """Return the digits of all that agrees at the limits of a drawn problem."""
         (n, m, r), count, factors = self.size, min(self.size), self.model.factors
         bases = [_orthogonal(k, rng)[:, :count] for k in (n, *[r] * (len(factors) - 1), m)]
@@ -451,7 +448,7 @@ class AlignedAt(AtSize):
 
 def _steered(
     ends: tuple[Flow, Flow], bases: tuple[Rows, Real, Real], slopes: Sequence[Real] | None
-) -> dict[str, float | None]:
+) -> Agreement:
     """Return the digits to which grad q is in the row space, and loss weights move nothing."""
     one, other = (end.limit for end in ends)
     return {

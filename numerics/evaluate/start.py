@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from flint import arb
-from sympy import Expr, Rational, oo
+from sympy import Expr, oo
 
 from derive.derivation import derive
 from derive.errors import DegenerateStart, InputError, NumericalError
@@ -136,11 +137,7 @@ def bound_at(p: Parameterization, values: Mapping[str, Fraction]) -> Parameteriz
 def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potential:
     """Return Q with numbers for the parameters of F."""
     bound = bound_at(potential.parameterization, values)
-
-    def at(expression: Expr) -> Expr:
-        named = {s: values[s.name] for s in expression.free_symbols if s.name in values}
-        return expression.subs({s: Rational(v.numerator, v.denominator) for s, v in named.items()})
-
+    at = partial(exact, values=values)
     pieces: list[Piece] = []
     for piece in potential.pieces:
         lift = piece.lift and replace(piece.lift, numbers=tuple(values.items()))
