@@ -73,7 +73,7 @@ def attempts(potential: Potential, start: Mapping[str, Fraction]) -> tuple[Attem
     p = potential.parameterization
     if p.vectors:
         return ()
-    q, weights = unchecked(potential, start)[0], start_point(p, start)[0]
+    q, weights = unchecked(potential, start), start_point(p, start)[0]
     begin = dict(zip(p.weights, weights, strict=True))
     found = []
     for outputs, piece in zip(p.blocks, potential.pieces, strict=True):

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from typing import TypeAlias
 
@@ -53,7 +54,7 @@ from numerics.evaluate.numbers import (
     read_matrix,
     read_number,
 )
-from numerics.evaluate.start import broken_signs, specialize, with_pi
+from numerics.evaluate.start import broken_signs, specialize, start_point, with_pi
 from numerics.integrator.builder import compile_kernel
 from numerics.integrator.gradient_flow import Flow
 from numerics.integrator.jets import Program, bits_of
@@ -96,11 +97,11 @@ def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
     if not coordinates:
         return None
     working = 2 * digits + 20
-    _, form = unchecked(potential, copy.start, working)
+    q = unchecked(potential, copy.start)
     with mpmath.workdps(working):
-        gradient = form.gradient(copy.limit)
+        gradient = q.precise_gradient(copy.limit, working)
         if copy.begin == copy.end:  # the start interpolates, where grad Q is 0
-            size = _change(form.gradient, copy.limit, working)
+            size = _change(partial(q.precise_gradient, digits=working), copy.limit, working)
         else:
             size = mpmath.norm([gradient[i] for i in coordinates])
         errors, fine = list[Real](), mpmath.mpf(10) ** -(digits // 2 + 4)
@@ -109,7 +110,7 @@ def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
             beside = [
                 [x + sign * step * (k == i) for k, x in enumerate(copy.limit)] for sign in (1, -1)
             ]
-            above, below = map(form.value, beside)
+            above, below = (q.precise_value(x, working) for x in beside)
             errors.append((above - below) / (2 * step) - gradient[i])
         return digits_of(mpmath.norm(errors), size)
 
@@ -126,9 +127,9 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
         return None
     pairs = zip(p.blocks, potential.pieces, strict=True)
     pieces = tuple(kernels.get(block[0], piece) for block, piece in pairs)
-    _, form = unchecked(replace(potential, pieces=pieces), copy.start, digits)
+    q = unchecked(replace(potential, pieces=pieces), copy.start)
     with mpmath.workdps(digits):
-        printed = form.gradient(copy.limit)
+        printed = q.precise_gradient(copy.limit, digits)
         found = []
         for i in kernels:
             tape = compile_kernel(p.trees[i], p.weights, p.rates)
@@ -288,9 +289,7 @@ def crosscheck(
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
     rng = np.random.default_rng(0) if rng is None else rng
-    if not count and p.d == 1:  # a copy for each column of X
-        count = COPIES if X is None else len(read_matrix(X)[0])
-    count = count or 1
+    count = count or (1 if p.d > 1 else _copies_for(X))
     fixed = fixed_starts(p.start_symbols, given, count)
 
     def check() -> CrossCheck:
@@ -346,6 +345,11 @@ def in_numbers(
     trees = tuple(from_sympy(smooth(law), ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
     return _Subject(p, potential, trees, derivation.warping.g), rest
+
+
+def _copies_for(X: Iterable[object] | None) -> int:
+    """Return how many copies of a single output the columns of X are for."""
+    return COPIES if X is None else len(read_matrix(X)[0])
 
 
 def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
@@ -408,10 +412,10 @@ def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | Non
     form is in a weight.
     """
     p, found = potential.parameterization, list[float]()
-    _, form = unchecked(potential, copy.start, digits)
+    q, origin = unchecked(potential, copy.start), start_point(p, copy.start)[1]
     with mpmath.workdps(digits):
-        gradient, limit = form.gradient(copy.limit), copy.limit
-        known = form.value(limit) - form.value(list(map(rational, form.beta0)))
+        gradient, limit = q.precise_gradient(copy.limit, digits), copy.limit
+        known = q.precise_value(limit, digits) - q.precise_value(origin, digits)
         for (i, *_), piece in zip(p.blocks, potential.pieces, strict=True):
             path = piece.curve
             if path is None or not path.weight:

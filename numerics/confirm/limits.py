@@ -25,7 +25,7 @@ from derive.limits.random_width import DEVIATION, RandomWidth
 from derive.records import Potential
 from derive.verdict import Verdict
 from numerics.confirm.regression_problem import Check, draw_starts, first_sound
-from numerics.evaluate.lowering import high_precision, lower
+from numerics.evaluate.lowering import lower
 from numerics.evaluate.numbers import (
     GUARD,
     Array,
@@ -111,7 +111,7 @@ def _confirm(potential: Potential, limit: Limit, digits: int, rng: np.random.Gen
     attempts = count()
 
     def gradient(start: Mapping[str, Fraction], beta: Sequence[Real]) -> Sequence[Real]:
-        return high_precision(potential, start, digits).gradient(beta)
+        return lower(potential, start, digits).precise_gradient(beta, digits)
 
     def check() -> Check:
         attempt = next(attempts)

@@ -204,15 +204,6 @@ class Blocks:
         parts = [(i, block.in_doubles) for i, block in self.blocks]
         return type(self)(parts, self.bounds, self.leaves)
 
-    def precisely(
-        self, what: str, point: Sequence[Fraction], digits: int, least: float = 0.0
-    ) -> list[list[Real]]:
-        """Return what each block finds at its coordinates of a point, in mpf."""
-        return [
-            block.precisely(what, [point[i] for i in outputs], digits, least)
-            for outputs, block in self.blocks
-        ]
-
 
 @dataclass(frozen=True, slots=True)
 class FormulaBlock:

@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 
 import mpmath
@@ -36,39 +37,12 @@ from derive.records import Potential
 from derive.verdict import Verdict
 from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, Start
 from numerics.evaluate.leaf import Coordinates, IntegratedBlock, Leaf
-from numerics.evaluate.numbers import GUARD, Number, exact, read_number
+from numerics.evaluate.numbers import Number, exact, read_number
 from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, lower_vector
 from numerics.evaluate.program import NoSource, program
 from numerics.evaluate.start import at_start, refuse_missing, refuse_unknown, start_point
 
 _CHECK_DIGITS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class HighPrecision:
-    """Q at a start, in mpf of the given decimal digits and guard digits."""
-
-    digits: int
-    beta0: tuple[Fraction, ...]
-    blocks: Blocks = field(repr=False)
-
-    def value(self, beta: Sequence[Number]) -> Number:
-        """Return Q at d numbers, up to an additive constant; nan outside the domain."""
-        with mpmath.workdps(self.digits + GUARD):
-            return mpmath.fsum(x for (x,) in self._found("primitive", beta))
-
-    def gradient(self, beta: Sequence[Number]) -> list[Number]:
-        """Return the d numbers grad Q; nan outside the domain."""
-        found = self._found("gradient", beta)
-        places = chain(*(outputs for outputs, _ in self.blocks.blocks))
-        by_place = dict(zip(places, chain(*found), strict=True))
-        return [by_place[i] for i in range(len(by_place))]
-
-    def _found(self, what: str, beta: Sequence[Number]) -> list[list[Number]]:
-        if not all(x - x == 0 for x in beta):
-            return [[mpmath.nan] * len(outputs) for outputs, _ in self.blocks.blocks]
-        point = [read_number(x, "beta") for x in beta]
-        return self.blocks.precisely(what, point, self.digits)
 
 
 def numeric(
@@ -80,12 +54,16 @@ def numeric(
     return (lower_vector if potential.parameterization.vectors else lower)(potential, start)
 
 
-def lower(potential: Potential, start: Mapping[str, Number]) -> NumericPotential:
+def lower(
+    potential: Potential, start: Mapping[str, Number], digits: int = _CHECK_DIGITS
+) -> NumericPotential:
     """Return Q with numbers for its start symbols, in float64.
 
     Args:
         potential: a derived Q.
         start: an integer, fraction, text such as "1/3", float or mpf for each start symbol.
+        digits: to which grad Q = 0 is looked for at the start, or as many as a multiple root
+            leaves, which tells wrong branches of roots.
 
     Returns:
         Q, its derivatives, its inverse mirror map and its Bregman divergence, as functions of beta.
@@ -94,25 +72,17 @@ def lower(potential: Potential, start: Mapping[str, Number]) -> NumericPotential
         InputError: a symbol has no value, a name is unknown, or Q assumes another start.
         NumericalError: there is no Q, it has no numeric form, or grad Q is not 0 at the start.
     """
-    q, precise = unchecked(potential, start)
-    _check_start(potential, precise)
+    q, beta0 = _bound(potential, start)
+    # Where J has lower rank there, beta_0 is at the end of the domain of Q.
+    if potential.parameterization.starts_regular:
+        least = 10.0 ** (-digits // 5)
+        size = max(map(abs, q.precise_gradient(beta0, digits, least)))
+        if not size <= least:
+            shown = mpmath.nstr(size, 3)
+            raise NumericalError(
+                f"the chosen branch of Q gives |grad Q| = {shown} at the start, where it must be 0"
+            )
     return q
-
-
-def high_precision(potential: Potential, start: Mapping[str, Number], digits: int) -> HighPrecision:
-    """Return Q with numbers for its start symbols, in mpf.
-
-    Args:
-        potential: a derived Q.
-        start: as for :func:`lower`.
-        digits: decimal digits to work to.
-
-    Raises:
-        InputError, NumericalError: as :func:`lower` does.
-    """
-    _, precise = unchecked(potential, start, digits)
-    _check_start(potential, precise)
-    return precise
 
 
 def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
@@ -135,32 +105,19 @@ def joint(
     potential: Potential, starts: Iterable[Mapping[str, Number]], digits: int
 ) -> tuple[NumericPotential, Callable[[Sequence[Number]], list[Number]]]:
     """Return the sum of Q at several starts, unchecked, and its gradient to so many digits."""
-    q = side_by_side([unchecked(potential, start)[0] for start in starts])
-    return q, HighPrecision(digits, (), q.functions).gradient
+    q = side_by_side([unchecked(potential, start) for start in starts])
+    return q, partial(q.precise_gradient, digits=digits)
 
 
-def _check_start(potential: Potential, lowered: HighPrecision) -> None:
-    """Raise unless grad Q(beta_0) = 0, to the digits that a multiple root leaves.
-
-    It tells wrong branches of roots.
-    """
-    # Where J has lower rank there, beta_0 is at the end of the domain of Q.
-    if not potential.parameterization.starts_regular:
-        return
-    least = 10.0 ** (-lowered.digits // 5)
-    slopes = lowered.blocks.precisely("gradient", lowered.beta0, lowered.digits, least)
-    size = max(map(abs, chain(*slopes)))
-    if not size <= least:
-        shown = mpmath.nstr(size, 3)
-        raise NumericalError(
-            f"the chosen branch of Q gives |grad Q| = {shown} at the start, where it must be 0"
-        )
+def unchecked(potential: Potential, start: Mapping[str, Number]) -> NumericPotential:
+    """Return Q at a start, without a test that grad Q = 0 there."""
+    return _bound(potential, start)[0]
 
 
-def unchecked(
-    potential: Potential, start: Mapping[str, Number], digits: int = _CHECK_DIGITS
-) -> tuple[NumericPotential, HighPrecision]:
-    """Return Q at a start in float64 and in mpf, without a test that grad Q = 0 there."""
+def _bound(
+    potential: Potential, start: Mapping[str, Number]
+) -> tuple[NumericPotential, tuple[Fraction, ...]]:
+    """Return Q at a start, and beta_0 in exact numbers."""
     potential, values, weights, beta0 = at_start(potential, start)
     p = potential.parameterization
     parts: list[Part] = []
@@ -178,7 +135,7 @@ def unchecked(
     leaves = [(range(p.d), Coordinates(p, weights, potential.pieces))] if on_leaf else []
     blocks, given = Blocks(parts, bounds, leaves), tuple(values.items())
     q = NumericPotential(len(beta0), given, tuple(map(_float, beta0)), blocks, potential)
-    return q, HighPrecision(digits, beta0, blocks)
+    return q, beta0
 
 
 def _float(x: Fraction) -> float:

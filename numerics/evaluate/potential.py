@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -24,10 +24,12 @@ from numerics.evaluate.blocks import Blocks, FormulaBlock, Start, invert_by_newt
 from numerics.evaluate.doubles.arithmetic import Plain
 from numerics.evaluate.leaf import Leaves, OfVector
 from numerics.evaluate.numbers import (
+    GUARD,
     Array,
     FloatOrArray,
     Listed,
     Number,
+    Real,
     quiet,
     read_array,
     read_number,
@@ -178,6 +180,30 @@ class NumericPotential(PotentialAtStart):
     def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
         return super().bregman(*np.broadcast_arrays(read_array(b), read_array(b0)))
+
+    def precise_value(self, beta: Sequence[Number], digits: int) -> Real:
+        """Return Q at d numbers, up to an additive constant, in mpf; nan outside the domain."""
+        with mpmath.workdps(digits + GUARD):
+            return mpmath.fsum(own[0] for _, own in self._precisely("primitive", beta, digits))
+
+    def precise_gradient(
+        self, beta: Sequence[Number], digits: int, least: float = 0.0
+    ) -> list[Real]:
+        """Return the d numbers grad Q in mpf, below *least* to that; nan outside the domain."""
+        found = self._precisely("gradient", beta, digits, least)
+        by_place = {i: x for outputs, own in found for i, x in zip(outputs, own, strict=True)}
+        return [by_place[i] for i in range(self.d)]
+
+    def _precisely(
+        self, what: str, beta: Sequence[Number], digits: int, least: float = 0.0
+    ) -> list[tuple[Sequence[int], list[Real]]]:
+        """Return what each block finds at its coordinates of a point."""
+        blocks = self.functions.blocks
+        if not all(x - x == 0 for x in beta):
+            return [(outputs, [mpmath.nan] * len(outputs)) for outputs, _ in blocks]
+        point = [read_number(x, "beta") for x in beta]
+        of = {outputs: [point[i] for i in outputs] for outputs, _ in blocks}
+        return [(i, block.precisely(what, of[i], digits, least)) for i, block in blocks]
 
     @property
     def separable(self) -> bool:

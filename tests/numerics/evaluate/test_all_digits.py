@@ -203,7 +203,7 @@ def draw_start(name, potential, rng):
                 start[potential.parameterization.start_symbols[0]] = scale * length
             start[potential.turning.direction.start_vector] = np.array(direction) * scale
         try:
-            q = lower_vector(potential, start) if radial else unchecked(potential, start)[0]
+            q = lower_vector(potential, start) if radial else unchecked(potential, start)
         except InputError:
             continue
         if np.all(np.isfinite(q.gradient(np.array(q.beta0)))):

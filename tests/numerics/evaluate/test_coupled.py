@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from numerics.evaluate.lowering import high_precision, lower
+from numerics.evaluate.lowering import lower
 from tests.published import derive_once
 
 
@@ -44,17 +44,19 @@ def test_gradient_is_zero_at_the_start_and_inverts(outputs, start):
 def test_gradient_is_that_of_the_value(outputs, start):
     """That both agree off the segment holds only as g rho is a Hessian."""
     potential = derived(*outputs).potential
-    form, q = high_precision(potential, start, 40), lower(potential, start)
+    q = lower(potential, start)
     beta = [mpmath.mpf(x) for x in around(q, 1)[0]]
     with mpmath.workdps(50):
         step = mpmath.mpf(10) ** -12
-        for i, slope in enumerate(form.gradient(beta)):
+        for i, slope in enumerate(q.precise_gradient(beta, 40)):
             above, below = (
-                form.value([x + sign * step * (k == i) for k, x in enumerate(beta)])
+                q.precise_value([x + sign * step * (k == i) for k, x in enumerate(beta)], 40)
                 for sign in (1, -1)
             )
             assert abs((above - below) / (2 * step) - slope) < 1e-19
-    assert np.allclose(q.gradient(around(q, 1)[0]), [float(x) for x in form.gradient(beta)])
+    assert np.allclose(
+        q.gradient(around(q, 1)[0]), [float(x) for x in q.precise_gradient(beta, 40)]
+    )
 
 
 def test_outside_the_leaf_is_nan():

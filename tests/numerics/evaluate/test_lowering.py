@@ -15,7 +15,7 @@ from derive.model.condition import Condition, Sign
 from numerics.evaluate import balls, blocks
 from numerics.evaluate.blocks import evaluate_precisely
 from numerics.evaluate.doubles.arithmetic import Double, Extended, Plain, largest_root, lower_root
-from numerics.evaluate.lowering import high_precision, lower
+from numerics.evaluate.lowering import lower
 from numerics.evaluate.start import broken_signs, kept_signs
 from tests.conditions import condition
 from tests.published import derive_once
@@ -63,8 +63,7 @@ def test_outside_the_domain_is_nan():
     assert np.isnan([q(-1.0), q.gradient(-1.0), q(np.nan)]).all()
     lifted = lower(potential("a*b*c"), {"a_0": 1, "b_0": 2, "c_0": 3})
     assert np.isnan([lifted(np.inf), lifted.inverse_gradient(1e6)]).all()
-    form = high_precision(potential("w**2"), {"w_0": 1}, 30)
-    assert mpmath.isnan(form.value([-1]))
+    assert mpmath.isnan(q.precise_value([-1], 30))
     cubes = lower(potential("p**3-m**3", **TIED), {"alpha": "1/2"})
     assert np.isnan(cubes.inverse_gradient(1.0))  # beyond the pole
 
@@ -84,14 +83,13 @@ def test_outside_the_domain_is_nan():
 def test_q_ends_where_the_kernel_does(f, start, inside, outside):
     """The formulas of Q'' = 1/K have values beyond zeros and poles of K, where no flow goes."""
     q = lower(potential(f), {"w_0": start})
-    high = high_precision(potential(f), {"w_0": start}, 30)
     for form in (q, q.in_doubles):
         for at in (form, form.gradient, form.hessian, lambda b, q=form: q.bregman(b, q.beta0[0])):
             assert np.isfinite([at(b) for b in inside]).all()
             assert np.isnan([at(b) for b in outside]).all()
         assert form.inverse_gradient(q.gradient(inside)) == pytest.approx(inside, rel=1e-6)
-    assert all(mpmath.isfinite(high.gradient([b])[0]) for b in inside)
-    assert all(mpmath.isnan(high.gradient([b])[0]) for b in outside)
+    assert all(mpmath.isfinite(q.precise_gradient([b], 30)[0]) for b in inside)
+    assert all(mpmath.isnan(q.precise_gradient([b], 30)[0]) for b in outside)
 
 
 @pytest.mark.parametrize("start", [-2, 2])
@@ -335,9 +333,9 @@ def _entropy(z):
 
 def test_the_start_of_a_curve_is_no_double():
     derived = potential("p**3-m**3", p="s", m="t")
-    form = high_precision(derived, {"s": "1/3", "t": "1/7"}, 30)
-    assert abs(form.gradient(form.beta0)[0]) < 1e-30
-    assert form.value(form.beta0) == pytest.approx(0, abs=1e-30)
+    q, beta0 = lower(derived, {"s": "1/3", "t": "1/7"}), [Fraction(1, 27) - Fraction(1, 343)]
+    assert abs(q.precise_gradient(beta0, 30)[0]) < 1e-30
+    assert q.precise_value(beta0, 30) == pytest.approx(0, abs=1e-30)
 
 
 @pytest.mark.every(2)
