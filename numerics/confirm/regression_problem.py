@@ -1,8 +1,4 @@
-"""Small exact regression problems that are drawn, and the first on which a check can be made.
-
-What two witnesses agree on, in decimal digits, and the table of it. Flows on given data with two
-loss weights tell whether their limits depend on these.
-"""
+"""Small exact regression problems that are drawn, and to how many digits two witnesses agree."""
 
 from __future__ import annotations
 

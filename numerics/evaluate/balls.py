@@ -1,9 +1,7 @@
-"""Functions on balls of python-flint, and bits that are doubled until enough of them are right.
+"""Q at one point on balls of python-flint: the forms of the doubles, and where balls differ.
 
-Balls are enclosures: what they tell is proved, and what has not the bits that are asked for is
-told so.
-
-Q at one point on balls of python-flint: the forms of the doubles, and where balls differ.
+Balls are enclosures: what they tell is proved, and their bits are doubled until enough of them are
+right.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 For any steering lambda the flow is ``G w' = J^T lambda``, with ``<lambda, beta>' = <lambda, K
 lambda>``. It knows nothing of Q.
-
-Q without a closed form on one block, each point of it found by an ODE along the leaf.
 """
 
 from __future__ import annotations

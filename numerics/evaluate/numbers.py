@@ -1,9 +1,4 @@
-"""Exact numbers from what a user gives: of any library, or as text.
-
-Arrays and numbers that Q is evaluated in, and expressions of others on arrays.
-
-Numbers of mpmath, as the flows and the confirmations hold them.
-"""
+"""Numbers: exact ones of what a user gives, doubles and mpmath's, and expressions in these."""
 
 from __future__ import annotations
 

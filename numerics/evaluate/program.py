@@ -1,7 +1,5 @@
 """Q as Python functions: their text, and the functions that it defines on kinds of numbers.
 
-Q of one block as Python functions of numbers of any kind: the text of formulas.
-
 No name of the user's is in it: symbols are called k0, k1, ... among the constants c, v0, v1, ...
 among the arguments, r0, r1, ... where they are roots, and x0, x1, ... where expressions share them.
 """

@@ -7,8 +7,6 @@
 [0.324]
 
 ``shown.plot(ax=None)`` draws it, with the extra ``plot``; see ``shown.ax_`` and ``shown.figure_``.
-
-The path from saddle to saddle against time, with flows from starts that are not yet 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Builds programs from expression trees; reverse mode as in Griewank & Walther 2008, chapter 3.
-
-Straight-line programs of coefficient recurrences: Griewank & Walther 2008, chapter 13.
-"""
+"""Straight-line programs of expressions and their adjoints (Griewank & Walther 2008, chapter 3)."""
 
 from __future__ import annotations
 

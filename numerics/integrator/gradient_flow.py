@@ -1,9 +1,4 @@
-"""Gradient flow in the weights: the witness of what is derived, which knows nothing but F.
-
-What is observed along a gradient flow: residual, conserved quantities and motion.
-
-What a flow of the weights starts from.
-"""
+"""Gradient flow in the weights: the witness of what is derived, which knows nothing but F."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The data X behind the products that a solver needs, for arrays, sparse matrices and operators.
-
-The rows of X that are independent.
-"""
+"""The data X behind the products that a solver needs, and which of its rows are independent."""
 
 from __future__ import annotations
 

@@ -3,10 +3,6 @@
 With beta(z) the inverse mirror map, the dual function ``Q*(X^T nu) - <y, nu>`` has the gradient
 ``X beta(X^T nu) - y`` and the Hessian ``X D X^T``, D = (Hess Q)^-1, diagonal for separable Q. Every
 iterate minimises Q among the beta with its own X beta; what converges is X beta to y.
-
-Newton's steps on the dual of Q: the Hessian ``X (Hess Q)^-1 X^T`` and what is near it.
-
-A step along which the slope of a convex function falls enough.
 """
 
 from __future__ import annotations

@@ -6,13 +6,8 @@ For all w with X w >= 1 and y >= 0, not all 0,
 
 whatever doubles find, the bounds are those of the numbers that they found, y < 0 taken for 0.
 
-Largest margins in doubles on many rows: few of them decide, and these are looked for.
-
-Largest margins in l_p, 1 < p < inf, between two bounds proved in balls.
-
-The dual min |X^T y|_q^2/2 - sum y over y >= 0 is smooth; w = grad(|.|_q^2/2)(X^T y) there.
-
-Zeros of systems of equations, enclosed and proved in balls by a step of Krawczyk's.
+Of many rows few decide, and these are looked for. In l_p the dual min |X^T y|_q^2/2 - sum y over
+y >= 0 is smooth; w = grad(|.|_q^2/2)(X^T y) there.
 """
 
 from __future__ import annotations

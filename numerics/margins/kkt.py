@@ -11,8 +11,6 @@ are held fixed as there are independent A_k w, as many equations of E left out, 
 well where the matrix of the A_k w on them is regular, in balls.
 Weights that are 0 together with all slopes along them are left out. Of rows that depend on each
 other only some have a multiplier: it is not the only one.
-
-Margins of polynomial F as functions of the weights, in balls, and the rotations that keep F.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is known of the predictor of largest margin, exactly, and of data without one.
-
-Rows and classes as they are given, and rows that carry their labels.
-"""
+"""The predictor of largest margin, exactly, data without one, and rows that carry their labels."""
 
 from __future__ import annotations
 

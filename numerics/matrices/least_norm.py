@@ -1,7 +1,4 @@
-"""Matrices of least nuclear norm, with a bound that proves it, and limits that tend to them.
-
-For measurements with common bases the limits of the flow are found on these.
-"""
+"""Matrices of least nuclear norm, with a bound that proves it, and limits that tend to them."""
 
 from __future__ import annotations
 

@@ -7,8 +7,6 @@ X n = 0; the *defect* is the largest of these numbers. It is 0 for one row and f
 
 Source: derived; the question is that of Gunasekar, Lee, Soudry, Srebro 2018, "Characterizing
 implicit bias in terms of optimization geometry", section 3.
-
-The path from saddle to saddle on data, as the start of gradient flow tends to 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The gallery: scripts that derive what published figures show, as ``captions.toml`` says.
 
-What a figure shows as numbers: JSON and CSV; and its caption.
-
 >>> find("diagonal-balls").cite
 ('Woodworth et al. (2020): Q_alpha and its limits in alpha',)
 """
