@@ -26,6 +26,7 @@ from derive.language import (
     parse_names,
     parse_outputs,
 )
+from tests.language.test_language_refusals import refusal
 
 X, Y, Z = Name("x"), Name("y"), Name("z")
 HALF = Fraction(1, 2)
@@ -190,19 +191,11 @@ REFUSED = [
 
 @pytest.mark.parametrize(("parse", "text", "piece"), REFUSED)
 def test_refusals_say_where(parse, text, piece):
-    with pytest.raises(LanguageError) as caught:
-        parse(text)
-    message = str(caught.value)
-    assert piece in message
-    assert message.isascii()
-    assert message.isprintable()
-    assert len(message) <= 300
+    assert piece in str(refusal(text, parse))
 
 
 def test_error_of_a_later_output_keeps_its_column():
-    with pytest.raises(LanguageError) as caught:
-        parse_outputs(["x", "y^2"])
-    assert caught.value.column == 2
+    assert refusal(["x", "y^2"], parse_outputs).column == 2
 
 
 @pytest.mark.parametrize("parse", [parse_names, parse_assignments])

@@ -73,14 +73,10 @@ def hessian(Q, point):
     return [Q.diff(x, y).subs(values).evalf(30) for x, y in product(betas, betas)]
 
 
-def derived(outputs, positive):
-    return derive_once(outputs, positive=positive)
-
-
-@pytest.mark.every(12)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("outputs", "written", "positive"), FORMS, ids=IDS)
-def test_the_form_is_the_one_that_one_would_write(outputs, written, positive):
-    d = derived(outputs, positive)
+def test_the_form_is_the_one_that_one_would_write_and_flows_confirm_it(outputs, written, positive):
+    d = derive_once(outputs, positive=positive)
     Q = d.potential.Q
     assert Q is not None
     assert not any(piece.integrand is not None for piece in d.potential.pieces)
@@ -94,12 +90,7 @@ def test_the_form_is_the_one_that_one_would_write(outputs, written, positive):
     assert len(ratios) >= 9
     assert all(abs(r - ratios[0]) < 1e-20 for r in ratios)
     assert ratios[0] > 0
-
-
-@pytest.mark.every(6)
-@pytest.mark.parametrize(("outputs", "written", "positive"), FORMS, ids=IDS)
-def test_flows_of_the_weights_confirm_it(outputs, written, positive):
-    assert crosscheck(derived(outputs, positive), digits=15).passed
+    assert crosscheck(d, digits=15).passed
 
 
 def test_entries_of_K_are_outputs_where_they_are():

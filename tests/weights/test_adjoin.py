@@ -5,14 +5,11 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from derive import Parameterization, Verdict
+from derive import Verdict
 from derive.weights import dual_families
 from derive.weights.adjoin import find_warp
-from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.dual import find_dual, is_dual
 from derive.weights.dual_families import conjugate_family, forms_of_warp
-from derive.weights.hessian import decide_hessian, decide_warp
-from derive.weights.metric import find_metric
 from tests.published import derive_once
 
 NORM = "sqrt(v1**2 + v2**2)"
@@ -26,8 +23,7 @@ WARPS = [
 
 
 def decided(outputs):
-    p = Parameterization.parse(outputs)
-    return decide_warp(decide_hessian(find_metric(find_conserved(find_lie_structure(p)))))
+    return derive_once(outputs).blocks[0].warping
 
 
 def read(text, names):
@@ -105,7 +101,7 @@ def test_a_common_factor_is_the_warp(outputs, warp):
 
 
 def conserved_of(outputs, start=None):
-    return find_conserved(find_lie_structure(Parameterization.parse(outputs, start)))
+    return derive_once(outputs, start).blocks[0].conserved
 
 
 def told(family):

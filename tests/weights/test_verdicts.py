@@ -7,8 +7,6 @@ import sympy
 
 from derive import Parameterization, Verdict
 from derive.weights import hessian
-from derive.weights.conserved import find_conserved, find_lie_structure
-from derive.weights.metric import find_metric
 from derive.weights.witness import hessian_conditions, is_free, samples
 from tests.models import COUPLED, DECIDED, NO, YES, parsed
 from tests.published import derive_once
@@ -82,7 +80,7 @@ def always(monkeypatch):
 
 
 def metric_of(p):
-    return find_metric(find_conserved(find_lie_structure(p)))
+    return derive_once(p).blocks[0].metric
 
 
 def fails_as_hessian(metric):
