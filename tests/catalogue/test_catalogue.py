@@ -1,6 +1,8 @@
-"""The catalogue: every record is read, derives, and does as its record expects."""
+"""The catalogue: every record is read, derives, and does as it expects; and its commands."""
 
+import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -11,11 +13,14 @@ from derive.catalogue import Entry, bibtex, entries, find, library
 from derive.catalogue.audit.coverage import statements
 from derive.catalogue.library import read_entry
 from derive.catalogue.listing import markdown
+from derive.cli.catalogue import Audit
+from derive.cli.forms import FORMS
 from derive.components import in_components
 from derive.folder import read_folder
 from derive.separable.weights_problem import HOMOGENEOUS
 from derive.sources import sources
 from numerics import crosscheck
+from tests.cli.commands import ROOT, run
 from tests.published import GIVEN_SIZE
 
 SLIDES = ("slides", "srebro-inductive")
@@ -158,3 +163,56 @@ def test_a_file_that_is_no_record_is_refused_by_its_name(tmp_path):
     (tmp_path / "broken.toml").write_text("title = ", encoding="utf-8")
     with pytest.raises(InputError, match=r"broken\.toml: Invalid value"):
         read_folder(tmp_path, read_entry)
+
+
+def test_the_list_names_every_model_and_how_to_type_it():
+    done = run("catalogue")
+    assert done.returncode == 0
+    for entry in entries():
+        assert entry.id in done.stdout.splitlines()
+        assert all(f'"{output}"' in done.stdout for output in entry.outputs)
+
+
+def test_a_refuted_model_has_the_exit_status_of_a_refutation():
+    done = run("catalogue", "convolution-3", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["verdict"] == "REFUTED"
+
+
+def test_the_sources_are_printed_once_each():
+    done = run("catalogue", "tied-pair", "--bibtex")
+    assert done.returncode == 0
+    assert done.stdout.count("@") == done.stdout.count("{woodworth2020,") + 1 == 2
+
+
+def test_an_audit_of_one_model_is_a_record():
+    done = run("audit", "symmetric-factorization-commuting", "--json")
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    assert record["format"] == "regderive-audit"
+    assert record["counts"]["MISPRINT"] == 1
+
+
+@pytest.mark.slow
+def test_an_audit_says_how_far_it_is():
+    chosen, said = entries()[:3], []
+    record = json.loads(
+        Audit(models=tuple(e.id for e in chosen), form=FORMS["json"]).answer(said.append).result
+    )
+    assert said[1:] == [f"{i}/3 {e.id}" for i, e in enumerate(chosen)]
+    assert {audit["model"] for audit in record["audits"]} <= {e.id for e in chosen}
+
+
+SHOWN = [
+    line.split("#")[0].strip()
+    for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    if re.match("derive (catalogue|audit|regimes|explicit|margin|perturb|univariate) +[^ #]", line)
+]
+
+
+@pytest.mark.every(6)
+@pytest.mark.parametrize("line", SHOWN)
+def test_the_examples_of_the_readme_run(line):
+    done = run(*shlex.split(line)[1:])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout

@@ -1,4 +1,4 @@
-"""Regimes of Q: limits are proved, named, and confirmed by numbers at two scales."""
+"""Regimes of Q: limits are proved, named, and confirmed at two scales, as are random starts."""
 
 from dataclasses import replace
 
@@ -6,9 +6,9 @@ import pytest
 import sympy
 from sympy import Abs, Rational
 
-from derive import InputError, Parameterization, Verdict, regimes, scale_start
+from derive import InputError, Parameterization, Verdict, random_width, regimes, scale_start
 from derive.limits.limit import read_point, with_scale
-from numerics.confirm.limits import confirm_limits
+from numerics.confirm.limits import confirm_limits, confirm_width
 from tests.cli.commands import run
 from tests.models import LIMITS, lines, read
 from tests.published import derive_once, regimes_once
@@ -263,3 +263,33 @@ def test_homogeneity_and_the_time_of_the_flow_and_what_is_assumed_of_a_depth():
     assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
     assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
     assert all("D" in map(str, limit.depths) for limit in found(["p**D - m**D"], TIED).limits)
+
+
+@pytest.mark.slow
+def test_random_width():
+    wide = random_width()
+    assert wide.finding.verdict is Verdict.PROVED
+    k, sigma = sympy.symbols("k sigma", positive=True)
+    assert wide.mu.subs(sigma, alpha / k ** Rational(1, 4)) == alpha * k ** Rational(1, 4)
+    assert sympy.limit(wide.kappa_variance, k, sympy.oo) == 0 == sympy.limit(wide.bias, k, sympy.oo)
+    # At width 2 the pipeline finds the same kappa.
+    d = derive_once("u1*v1 + u2*v2")
+    (kernel,) = d.metric.kernel
+    (constant,) = d.metric.constants
+    beta = d.beta[0]
+    assert sympy.expand(kernel**2 - 4 * beta**2 - constant[0]) == 0
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("unit", ["u*v", "p**2 - m**2", "3*u*v + 3*x*y/2 + 3*x*y/2"])
+def test_wide_starts_are_confirmed_by_draws(unit):
+    wide = random_width(Parameterization.parse([unit]), "n")
+    assert [limit.regime for limit in wide.limits] == ["rich", "kernel"]
+    assert sympy.diff(wide.kappa_mean, wide.width) != 0
+    c = confirm_width(wide)
+    assert c.passed, c.report()
+    doubled = replace(wide, kappa_mean=2 * wide.kappa_mean)
+    narrow = replace(wide, kappa_variance=wide.kappa_variance / 400)
+    wrong = replace(wide, limits=wide.limits[::-1], gradient=2 * wide.gradient)
+    for broken in (doubled, narrow, wrong):
+        assert not confirm_width(broken).passed

@@ -1,13 +1,21 @@
 """Learning rates and mirror descent on the weights: another metric, and the same stages."""
 
 import json
+import pickle
+from fractions import Fraction
 
 import pytest
 
 from derive import DegenerateStart, InputError, Parameterization, Verdict, explicit_counterpart
 from derive.certificate.checking.check import check
 from derive.components import in_components
+from derive.language import Number, to_text
+from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.typed import TypedModel
+from derive.weights import hessian
+from derive.weights.conserved import along, find_conserved, find_lie_structure
+from derive.weights.hessian import decide_hessian, decide_warp
+from derive.weights.metric import find_metric
 from numerics import crosscheck
 from tests.certificate.certificates import assert_rejected
 from tests.published import derive_once
@@ -164,3 +172,66 @@ def test_a_rate_is_no_function_of_a_whole_array(given):
     texts = {"rates": "W=W"} if "rates" in given else given
     with pytest.raises(InputError, match="W is an array"):
         TypedModel(("W*T(W)",), matrix="W:2x2", **texts).read()
+
+
+def constant(*rates):
+    """Return G^-1 = diag(rates)."""
+    return Geometry(tuple(Number(Fraction(rate)) for rate in rates))
+
+
+def with_rates(outputs, **rates):
+    p = Parameterization.parse(outputs)
+    return p.with_(geometry=constant(*(rates.get(name, 1) for name in p.weights)))
+
+
+def rescaled(p, roots):
+    """Return F in v_k = w_k/root_k."""
+    outputs = [to_text(tree) for tree in p.trees]
+    for name, root in zip(p.weights, roots, strict=True):
+        outputs = [text.replace(name, f"({root}*{name})") for text in outputs]
+    return Parameterization.parse(outputs)
+
+
+def test_rates_may_take_the_warp_away():
+    product = ["a*c - b*d", "a*d + b*c"]
+    d = derive_once(with_rates(product, a=4))
+    assert d.hessian.verdict is Verdict.REFUTED
+    assert d.warping.verdict is Verdict.REFUTED
+    assert derive_once(with_rates(product)).warping.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("outputs", "roots"),
+    [
+        (["a*u1", "a*u2"], (2, 3, 3)),
+        (["a*u1", "a*u2"], (2, 3, 5)),
+        (["p**2 - m**2"], (2, 3)),
+        (["u*v - x*y"], (1, 2, 3, 5)),
+        (["x + y", "x - y"], (2, 3)),
+        (["a*b*u1", "a*b*u2"], (2, 3, 5, 5)),
+        (["a*c - b*d", "a*d + b*c"], (2, 1, 3, 1)),
+    ],
+)
+def test_rates_decide_as_the_euclidean_flow_of_the_rescaled_weights(outputs, roots, monkeypatch):
+    monkeypatch.setattr(hessian, "LARGE", 0)  # the conditions at one start as well
+    p = Parameterization.parse(outputs)
+    p = p.with_(geometry=constant(*(r * r for r in roots)))
+    q = rescaled(p, roots)
+    ours, theirs = (find_metric(find_conserved(find_lie_structure(x))) for x in (p, q))
+    v = [w / r for w, r in zip(p.w, roots, strict=True)]
+    assert tuple(tuple(k.compose(v, p.field) for k in row) for row in theirs.K) == ours.K
+    assert len(ours.conserved.laws) == len(theirs.conserved.laws)
+    pulled = [law.compose(v, p.field) for law in theirs.conserved.laws]
+    assert all(along(x, law).is_zero() for x in p.fields for law in pulled)
+    hessians = decide_hessian(ours), decide_hessian(theirs)
+    assert hessians[0].verdict is hessians[1].verdict
+    assert decide_warp(hessians[0]).verdict is decide_warp(hessians[1]).verdict
+
+
+def test_the_metric_is_an_ingredient_like_the_others():
+    p = with_rates(["a*u1", "b*v1"], a=5)
+    assert p != p.with_(geometry=EUCLIDEAN)
+    assert pickle.loads(pickle.dumps(p)) == p
+    assert p.restrict((1,)).geometry == constant(1, 1)
+    assert p.restrict((0,)).geometry == constant(5, 1)
+    assert EUCLIDEAN.statement == "w' = -J^T X^T r"
