@@ -28,14 +28,7 @@ from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
-from derive.model.notation import (
-    Constant,
-    Notation,
-    positive_generators,
-    rational,
-    to_expr,
-    without_modulus,
-)
+from derive.model.notation import Constant, Notation, positive_generators, to_expr, without_modulus
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_explicit, accepted
@@ -69,69 +62,50 @@ OFTEN = 3
 
 
 def integrate_kernel(metric: Metric, notation: Notation) -> Piece | None:
-    """Return Q with Q'' = 1/K in closed form where a power of K is known in beta, or None."""
-    power = find_power(metric)
-    relation = find_kernel_relation(metric, notation, power)
-    piece = None if relation is None else integrate_relation(relation)
-    return piece or (power and integrate_real_power(metric, notation, power))
-
-
-def integrate_relation(relation: KernelRelation) -> Piece | None:
     """Return Q with Q'' = 1/K in closed form, or None where no pattern fits.
 
-    K^m is a multiple of a power of beta - b; or K is rational in beta; or K^2 is a quadratic
-    without real zeros, whose Q is the hyperbolic entropy.
+    K is a multiple of a power of beta - b, or rational in beta; or K^2 is a quadratic without real
+    zeros, whose Q is the hyperbolic entropy.
 
     Source: Woodworth et al. 2020, for the hyperbolic entropy.
     """
-    m, C, beta = relation.m, relation.power, relation.field.gens[0]
-    slope = C.partial(0)
-    if m == 1 and slope.is_zero():
-        return shifted_power(relation, C, relation.field.zero, sympy.S.Zero)
-    # C = kappa (beta - b)^j exactly when C/C' = (beta - b)/j, linear in beta with slope 1/j.
-    ratio = C / slope
-    rate = ratio.partial(0)
-    j = 1 / rate if rate.is_constant() and not rate.is_zero() else relation.field.zero
-    b = beta - j * ratio
-    if not (j.is_zero() or b.depends_on(0)) and j.value().denominator == 1:
-        kappa, n = C / (beta - b) ** int(j.value()), sympy.Rational(int(j.value()), m)
-        root = kappa if m == 1 else _root_of(kappa, relation, b, n)
-        return None if root is None else shifted_power(relation, root, b, n)
-    return integrate_rational(relation, C) if m == 1 else _quadratic_kernel(relation, C)
+    if (power := find_power(metric)) is not None:
+        return integrate_power(metric, notation, power)
+    relation = find_kernel_relation(metric, notation, None)
+    return None if relation is None else integrate_relation(relation)
 
 
-def _root_of(
-    kappa: RationalFunction, relation: KernelRelation, b: RationalFunction, n: Expr
-) -> Expr | None:
-    """Return the factor of K for a number kappa = K^m/(beta - b)^(n m)."""
-    if not kappa.is_constant():
+def integrate_relation(relation: KernelRelation) -> Piece | None:
+    """Return Q with Q'' = 1/K for K rational in beta, or the root of a quadratic; or None."""
+    return integrate_rational(relation) if relation.m == 1 else _quadratic_kernel(relation)
+
+
+def integrate_power(metric: Metric, notation: Notation, power: Power) -> Piece | None:
+    """Return Q with Q'' = 1/(kappa t^n), t = |beta - b|, kappa and n of start and parameters."""
+    p, (n, b) = metric.parameterization, power
+    signed = n.is_constant() and (n.value() % 2 == 0 or n == 1)  # t^n is that of beta - b
+    try:
+        beta0, K0 = map(p.at_start, (p.F[0], metric.K[0][0]))
+        sign, assumed = (1, ()) if signed else start_sign(beta0 - b, notation)
+        t = _real_power(p.start_field, sign * (beta0 - b), n)
+        kappa = t.field.embed(K0) / t
+        field = t.field.extended((notation.betas[0].name,))
+        K = _real_power(field, sign * (field.gens[0] - field.embed(b)), field.embed(n))
+    except (InputError, ZeroDivisionError):
         return None
-    sign, _ = start_sign(relation.beta0 - b, relation.notation)
-    # K > 0 there, so kappa sign^(n m) > 0.
-    number = rational(kappa.value()) * sympy.Integer(sign) ** (n * relation.m)
-    return sympy.Pow(number, sympy.Rational(1, relation.m))
-
-
-def shifted_power(
-    relation: KernelRelation, kappa: RationalFunction | Expr, shift: RationalFunction, n: Expr
-) -> Piece | None:
-    """Return Q with Q'' = 1/(kappa t^n), t = beta - b, on the side of b where the start lies."""
-    if n == 1 and isinstance(kappa, RationalFunction):
-        return _entropy(relation, kappa, shift)
-    offset = relation.beta0 - shift
-    even = bool(n.is_integer and n % 2 == 0)
-    sign, assumptions = (1, ()) if even else start_sign(offset, relation.notation)
-    x = relation.notation.betas[0]
-    t = sign * (x - relation.shorter(shift))
-    t0 = sign * relation.factored(offset)
-    k = kappa
-    if isinstance(kappa, RationalFunction):
-        k = relation.expr(kappa) * (1 if even else sign)
+    field = K.field
+    beta0, K0, b, kappa = map(field.embed, (beta0, K0, b, kappa))
+    given = notation, field, notation.betas[0], (beta0,), ()
+    relation = KernelRelation(*given, 1, kappa * K, K0)
+    if n == 1:
+        return _entropy(relation, kappa, b)
+    x, exponent, k = notation.betas[0], to_expr(n, notation.start_symbols), relation.expr(kappa)
+    t, t0 = sign * (x - relation.shorter(b)), sign * relation.factored(beta0 - b)
     if n == 2:
         value = _without_constant((t / t0 - logarithm(relation, t)) / k, x)
         gradient = (1 / t0 - 1 / t) / k
     else:
-        first, second = sympy.cancel(1 - n), sympy.cancel(2 - n)
+        first, second = sympy.cancel(1 - exponent), sympy.cancel(2 - exponent)
         start, slope = _power_of_start(t0, first), sympy.factor(sign / (first * k))
         linear = sympy.powsimp(slope * start)
         value = sympy.factor(1 / (first * second * k)) * t**second - linear * x
@@ -139,7 +113,12 @@ def shifted_power(
         gradient = -slope * (start - t**first) if minus else slope * (t**first - start)
         if linear != slope * start:
             gradient = slope * t**first - linear
-    piece = Piece((x,), value, (gradient,), assumptions=assumptions, kernel=k * t**n)
+    generic = (f for x in (n - 1, n - 2) for f, _ in factors(x) if not f.is_constant())
+    shown = (to_expr(f, notation.start_symbols) for f in generic)
+    excluded = (Condition(x, Sign.NONZERO) for x in shown)
+    piece = Piece(
+        (x,), value, (gradient,), assumptions=(*assumed, *excluded), kernel=k * t**exponent
+    )
     return accept_explicit(relation, piece)
 
 
@@ -172,9 +151,9 @@ def _without_constant(value: Expr, x: Symbol) -> Expr:
     return sympy.Add(*(t for t in sympy.Add.make_args(expanded) if t.has(x)))
 
 
-def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | None:
+def _quadratic_kernel(relation: KernelRelation) -> Piece | None:
     """K^2 = q2 beta^2 + q1 beta + q0 with 4 q2 q0 > q1^2: the hyperbolic entropy."""
-    field = relation.field
+    field, q = relation.field, relation.power
     v = q.partial(0)
     q2 = v.partial(0) / field.constant(2)
     exact, positive = exact_square_root(q2), Signs(relation.positive).is_positive(q2)
@@ -231,13 +210,13 @@ def _named_root(
     return sympy.sqrt(k), ((k, value),)
 
 
-def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece | None:
+def integrate_rational(relation: KernelRelation) -> Piece | None:
     """Return Q = beta y - R for K = kappa * r(beta), y = int 1/K and R = int beta/K."""
+    K, x = relation.power, relation.variable
     found = antiderivatives(relation, K, relation.field.gens[0])
     if found is None:
         return None
     first, second, kappa = found
-    x = relation.variable
     first, whole = (
         sympy.Add(*(with_positive(relation, term) for term in sympy.Add.make_args(gathered(e, x))))
         for e in (first, x * first - second)
@@ -248,34 +227,6 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece |
     kernel = with_positive(relation, with_conjugates(relation.factored(K)))
     piece = Piece((x,), value, (gradient,), kernel=kernel)
     return accept_explicit(relation, piece)
-
-
-def integrate_real_power(metric: Metric, notation: Notation, power: Power) -> Piece | None:
-    """Return Q with K = kappa (beta - b)^n, kappa or n functions of start or parameters."""
-    p, (n, b) = metric.parameterization, power
-    if n in (0, 1):
-        return None
-    try:
-        beta0, K0 = map(p.at_start, (p.F[0], metric.K[0][0]))
-        sign, assumed = start_sign(beta0 - b, notation)
-        t = _real_power(p.start_field, sign * (beta0 - b), n)
-        kappa = t.field.embed(K0) / t
-        field = t.field.extended((notation.betas[0].name,))
-        K = _real_power(field, sign * (field.gens[0] - field.embed(b)), field.embed(n))
-    except (InputError, ZeroDivisionError):
-        return None
-    field = K.field
-    beta0, K0, b = map(field.embed, (beta0, K0, b))
-    given = notation, field, notation.betas[0], (beta0,), ()
-    relation = KernelRelation(*given, 1, field.embed(kappa) * K, K0)
-    exponent, scale = (to_expr(x, notation.start_symbols) for x in (n, kappa))
-    piece = shifted_power(relation, scale, b, exponent)
-    if piece is None:
-        return None
-    generic = (f for x in (n - 1, n - 2) for f, _ in factors(x) if not f.is_constant())
-    shown = (to_expr(f, notation.start_symbols) for f in generic)
-    excluded = (Condition(x, Sign.NONZERO) for x in shown)
-    return replace(piece, assumptions=(*assumed, *piece.assumptions, *excluded))
 
 
 def _real_power(
