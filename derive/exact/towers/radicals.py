@@ -77,7 +77,8 @@ class Radicals(TreeReader):
         if exponent.denominator == 1 or A.is_zero():
             return A**exponent.numerator
         if self.is_algebraic(A):
-            return self._nested_root(A, exponent)
+            power = self._power_of_roots(A, exponent)
+            return self._nested_root(A, exponent) if power is None else power
         content, factors = oriented(A)
         if content < 0 and A.is_constant():
             raise InputError(f"{A!r} under a root is negative: a root of a negative number")
@@ -199,6 +200,21 @@ class Radicals(TreeReader):
                     f"the root of {radicand!r} may be a product of roots such as {g.name}: "
                     "write it with these"
                 )
+
+    def _power_of_roots(self, A: RationalFunction, exponent: Fraction) -> RationalFunction | None:
+        """Return A^exponent where roots in A are factors, x (sqrt(x))^3 to the 2/5 is x, or None."""
+        powers, result = dict(oriented(A)[1]), self.field.one
+        for r, n in [*powers.items()]:
+            g = self.generator_of(r)
+            if g is None or g.kind != "root":
+                continue
+            inside = self.field.embed(g.argument)
+            m = powers.get(inside, 0)
+            q = (m * g.index + n) * exponent
+            if q.denominator > 1:
+                return None
+            A, result = A / (r**n * inside**m), result * r ** int(q)
+        return None if self.is_algebraic(A) else self.times(result, self.power(A, exponent))
 
     def _nested_root(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
         """Return A^exponent for A with roots in it, where A is no square in the field."""
