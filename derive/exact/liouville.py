@@ -12,8 +12,10 @@ And w dt/y, y^2 = P, P a polynomial without double roots, has no elementary inte
 residue and is the differential of no function of t and y: an elementary one is such a function
 beside logarithms, which bring residues. So it is in E = exp(q t), of what t is in there alone.
 
+And t^m (a + b t^n)^p with fractions m, n and p has one where p, (m + 1)/n or their sum is whole.
+
 Source: Bronstein 2005, Symbolic Integration I, theorem 5.6.1, sections 5.8 and 5.9; for square
-roots Ritt 1948, Integration in Finite Terms.
+roots Ritt 1948, Integration in Finite Terms; for binomials Chebyshev 1853.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def not_elementary(f: RationalFunction, constants: Sequence[str]) -> str:
         f: in t, its first variable, and in constants.
         constants: the names of these, which have to be independent.
     """
-    why = why_not_elementary(f) or why_not_elementary_root(f * f)
+    why = why_not_elementary(f) or why_not_elementary_root(f * f) or why_not_elementary_binomial(f)
     listed = ", ".join(f"`{name}`" for name in constants)
     return "" if why is None else f"for general {listed} {why}" if constants else why
 
@@ -100,6 +102,43 @@ def why_not_elementary_root(square: RationalFunction, t: int = 0) -> str | None:
     below = root if bottom == "1" else f"({_in_brackets(bottom)}*{root})"
     what = f"the differential of `{_in_brackets(top)}/{below}`"
     return f"{where}{what} has no residue and is not exact (Ritt 1948)"
+
+
+def why_not_elementary_binomial(f: RationalFunction, t: int = 0) -> str | None:
+    """Return why int f dt is no elementary function for f = c t^m (a + b t^n)^p; else None.
+
+    >>> from derive.exact.towers.tower import build_elements
+    >>> from derive.language import parse_expression
+    >>> (f,) = build_elements([parse_expression("1/(1 + t**2)**(1/4)")], "t")
+    >>> why_not_elementary_binomial(f)
+    'the binomial differential of `(t**2 + 1)**(-1/4)` is none of the elementary ones (Chebyshev 1853)'
+    """
+    field, x, powers = f.field, f.field.gens[t], dict[RationalFunction, RationalFunction]()
+    calls = {g.name: g for g in field.generators if g.kind in ("root", "power")}
+    for g, n in factored(f)[1]:
+        inside, exponent = [(g, 1)], field.constant(n)
+        if (call := calls.get(repr(g))) is not None:
+            inside = factored(field.embed(call.argument))[1]
+            root = call.kind == "root"
+            exponent = exponent / call.index if root else exponent * field.embed(call.exponent)
+        for h, k in inside:
+            powers[h] = powers.get(h, field.zero) + k * exponent
+    m = powers.pop(x, field.zero)
+    moving = [(h, p) for h, p in powers.items() if not field.derivative(h, t).is_zero()]
+    if len(moving) != 1:
+        return None
+    ((h, p),) = moving
+    known = _coefficients(h, t)
+    if len(known) != 2 or any(not field.derivative(c, t).is_zero() for c in known.values()):
+        return None
+    low, high = sorted(known)
+    m, n = m + low * p, high - low
+    tests = p, (m + 1) / n, p + (m + 1) / n
+    if any(q.is_constant() and q.value().denominator == 1 for q in tests):
+        return None
+    what = f"({h!r})**({p!r})" if m.is_zero() else f"{x!r}**({m!r})*({h!r})**({p!r})"
+    why = "is none of the elementary ones (Chebyshev 1853)"
+    return f"the binomial differential of `{what}` {why}"
 
 
 def _over_root(square: RationalFunction, t: int) -> tuple[RationalFunction, RationalFunction]:

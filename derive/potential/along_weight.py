@@ -420,7 +420,9 @@ class _AlongWeight:
         if self.uses(used, on_leaf.rational, *(f for pair in on_leaf.logs for f in pair)):
             return None
         total = log_expr(on_leaf, self.symbols)
-        return moving(sympy.powsimp(sympy.expand(self.positive(total)), combine="exp"), self.t)
+        whole = sympy.powsimp(sympy.expand(self.positive(total)), combine="exp")
+        short = sympy.factor(whole := moving(whole, self.t))
+        return fewest([whole, short]) if self.decide.vanishes(short - whole) else whole
 
     def evidence(self, f: Expr, r: Expr) -> Iterator[Identity]:
         """Yield the flow of the weights along t."""

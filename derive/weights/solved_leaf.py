@@ -128,14 +128,15 @@ class _Given(NamedTuple):
 def _solved(given: _Given, units: dict[str, int]) -> SolvedLeaf | None:
     """Return the leaf in one weight, where it is proved, with given units of exponents."""
     p, start = given.p, _Start(given, units)
-    leaf = _Solving(start, units).leaf()
+    solving = _Solving(start, units)
+    leaf = solving.leaf()
     if leaf is None or not _is_the_flow(p, leaf):
         return None
-    # F and the start have real roots of their own, and squares of weights have them
+    # F and the start have real roots of their own, and powers of weights have them
     own = {repr(leaf.at(g.argument)) for g in p.field.generators if g.kind in ("root", "power")}
-    real = leaf.crossing.union(p.start_field.names, *leaf.either.values())
+    real = solving.real.union(p.start_field.names)
     for g in (g for g in leaf.field.generators if g.kind in ("root", "power")):
-        if not (g.name in real or repr(g.argument) in own) and start.sign(g.argument) < 0:
+        if not (g.name in real or repr(g.argument) in own) and leaf.sign(g.argument) <= 0:
             return None
     return leaf
 
@@ -281,6 +282,7 @@ class _Solving(_Growing):
         super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
         self.either: dict[str, frozenset[str]] = {}
         self.crossing: frozenset[str] = frozenset()
+        self.real: frozenset[str] = frozenset()
         self.ties = _ties(start.given)
         self.alike = {*self.ties}
         if norm:  # whose weights are in proportion to it
@@ -426,8 +428,10 @@ class _Solving(_Growing):
         return True
 
     def _has_no_zero(self, name: str, shift: RationalFunction) -> bool:
-        """Tell whether d log (w + shift)/dmu is finite where w + shift is 0."""
+        """Tell whether d log (w + shift)/dmu is finite where w + shift is 0, or F ends there."""
         p, given = self.p, self.start.given
+        if name in p.nonnegative and shift.is_zero():
+            return True
         laws = {symbol.name: law.rational for symbol, law in given.laws if not law.logs}
         images = {given.t: given.place, **laws, **{n: p.field.named(n) for n in p.parameters}}
         if not {*shift.variables()} <= images.keys():
@@ -457,9 +461,10 @@ class _Solving(_Growing):
         outside = prod((f ** (n // k) for f, n in parts), start=self.tower.field.one)
         root = self.tower.power(power / outside**k * (sign or 1) ** k, Fraction(1, k))
         root = self.tower.field.embed(root) * self.tower.field.embed(outside)
+        roots = frozenset({*self.tower.field.names} - before)
+        self.real |= roots
         if sign:
             return root * (sign * self.start.sign(root))
-        roots = frozenset({*self.tower.field.names} - before)
         self.crossing |= roots if crossing else frozenset()
         alike = (name, *(w for w, *_ in self._tied(name)))
         self.either |= {} if crossing else dict.fromkeys(alike, roots)

@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.abc import E, d, u
 
-from derive.exact.liouville import logarithmic_part, why_not_elementary, why_not_elementary_root
+from derive.exact.liouville import (
+    logarithmic_part,
+    why_not_elementary,
+    why_not_elementary_binomial,
+    why_not_elementary_root,
+)
 from derive.exact.named_integrals import NAMED, Exponential, Li2
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy, parse_expression
@@ -255,3 +260,21 @@ def test_li2_is_the_dilogarithm():
     for z in (-3.0, -0.5, 0.7):
         exact = mpmath.diff(lambda x: mpmath.polylog(2, x), z)
         assert float(slope.subs(u, z)) == pytest.approx(float(exact.real), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "free"),
+    [
+        ("(1 + t**2)**(-1/4)", True),
+        ("t**(-1/2)*(t**2 - c)**(-3/4)", True),
+        ("(c - d*t**3)**(1/3)", True),
+        ("(t + t**3)**(1/3)", False),  # 2/3 and 1/3 are 1
+        ("t**(1/2)*(1 + t**2)**(-3/4)", False),  # 3/4 - 3/4 is whole
+        ("(1 + t**2)**(-3/2)", False),
+        ("t*(1 + t**2)**(1/3)", False),
+        ("(1 + t + t**2)**(1/3)", False),  # not a binomial
+        ("t**(1/3)*(1 + t)**2", False),
+    ],
+)
+def test_binomials_have_three_elementary_cases(text, free):
+    assert (why_not_elementary_binomial(element(text)) is not None) == free

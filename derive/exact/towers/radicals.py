@@ -77,7 +77,7 @@ class Radicals(TreeReader):
         if exponent.denominator == 1 or A.is_zero():
             return A**exponent.numerator
         if self.is_algebraic(A):
-            power = self._power_of_roots(A, exponent)
+            power = self._power_of_roots(A, self.field.constant(exponent))
             return self._nested_root(A, exponent) if power is None else power
         content, factors = oriented(A)
         if content < 0 and A.is_constant():
@@ -201,20 +201,24 @@ class Radicals(TreeReader):
                     "write it with these"
                 )
 
-    def _power_of_roots(self, A: RationalFunction, exponent: Fraction) -> RationalFunction | None:
-        """Return A^exponent where roots in A are factors, x (sqrt(x))^3 to the 2/5 is x, or None."""
+    def _power_of_roots(
+        self, A: RationalFunction, exponent: RationalFunction
+    ) -> RationalFunction | None:
+        """Return A^exponent by powers of what is under the roots that are factors of A, or None."""
         powers, result = dict(oriented(A)[1]), self.field.one
-        for r, n in [*powers.items()]:
+        for r, n in powers.items():
             g = self.generator_of(r)
             if g is None or g.kind != "root":
                 continue
             inside = self.field.embed(g.argument)
             m = powers.get(inside, 0)
-            q = (m * g.index + n) * exponent
-            if q.denominator > 1:
+            q = self.field.embed(exponent) * Fraction(m * g.index + n, g.index)
+            known = q.is_constant() and (q.value() * g.index).denominator == 1
+            if not known and (self.is_algebraic(inside) or len(oriented(inside)[1]) > 1):
                 return None
-            A, result = A / (r**n * inside**m), result * r ** int(q)
-        return None if self.is_algebraic(A) else self.times(result, self.power(A, exponent))
+            A, result = A / (r**n * inside**m), self.times(result, self.real_power(inside, q))
+        A = self.field.embed(A)
+        return None if self.is_algebraic(A) else self.times(result, self.real_power(A, exponent))
 
     def _nested_root(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
         """Return A^exponent for A with roots in it, where A is no square in the field."""
@@ -272,6 +276,8 @@ class Radicals(TreeReader):
         if exponent.is_constant():
             return self.power(A, exponent.value())
         if self.is_algebraic(A):
+            if (power := self._power_of_roots(A, exponent)) is not None:
+                return power
             raise InputError(f"a real power of an expression with roots is not supported: {A!r}")
         if A.is_zero():
             raise ZeroDivisionError("a real power of zero")
