@@ -77,8 +77,7 @@ class Radicals(TreeReader):
         if exponent.denominator == 1 or A.is_zero():
             return A**exponent.numerator
         if self.is_algebraic(A):
-            power = self._power_of_roots(A, self.field.constant(exponent))
-            return self._nested_root(A, exponent) if power is None else power
+            return self._nested_root(A, exponent)
         content, factors = oriented(A)
         if content < 0 and A.is_constant():
             raise InputError(f"{A!r} under a root is negative: a root of a negative number")
@@ -222,6 +221,8 @@ class Radicals(TreeReader):
 
     def _nested_root(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
         """Return A^exponent for A with roots in it, where A is no square in the field."""
+        if (power := self._power_of_roots(A, self.field.constant(exponent))) is not None:
+            return power
         if exponent.denominator != 2:
             raise InputError(f"only square roots of expressions with roots are supported: {A!r}")
         if (sum_ := self._denested(A)) is not None:
