@@ -211,7 +211,7 @@ class Radicals(TreeReader):
                 continue
             inside = self.field.embed(g.argument)
             m = powers.get(inside, 0)
-            q = self.field.embed(exponent) * Fraction(m * g.index + n, g.index)
+            q = self.field.embed(exponent) * (m * g.index + n) / g.index
             known = q.is_constant() and (q.value() * g.index).denominator == 1
             if not known and (self.is_algebraic(inside) or len(oriented(inside)[1]) > 1):
                 return None
