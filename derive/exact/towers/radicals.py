@@ -204,19 +204,18 @@ class Radicals(TreeReader):
         self, A: RationalFunction, exponent: RationalFunction
     ) -> RationalFunction | None:
         """Return A^exponent by powers of what is under the roots that are factors of A, or None."""
-        powers, result = dict(oriented(A)[1]), self.field.one
-        for r, n in powers.items():
-            g = self.generator_of(r)
-            if g is None or g.kind != "root":
+        field, powers = A.field, dict(oriented(A)[1])
+        result = field.one
+        for g in (g for g in field.generators if g.kind == "root"):
+            r, inside = field.named(g.name), field.embed(g.argument)
+            if not (n := powers.get(r, 0)):
                 continue
-            inside = self.field.embed(g.argument)
             m = powers.get(inside, 0)
-            q = self.field.embed(exponent) * (m * g.index + n) / g.index
+            q = field.embed(exponent) * (m * g.index + n) / g.index
             known = q.is_constant() and (q.value() * g.index).denominator == 1
             if not known and (self.is_algebraic(inside) or len(oriented(inside)[1]) > 1):
                 return None
             A, result = A / (r**n * inside**m), self.times(result, self.real_power(inside, q))
-        A = self.field.embed(A)
         return None if self.is_algebraic(A) else self.times(result, self.real_power(A, exponent))
 
     def _nested_root(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
