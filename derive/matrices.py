@@ -238,9 +238,10 @@ class MatrixDerivation(Decided, Certified):
             f"`<X_i, beta> = sum_k a_ik b_k` with `b_k = {self.b}`, and each `b_k` moves as one "
             f"output by itself, {p.begin}",
             kind="mirror flow",
+            conditions=p.asked,
             by=self.finding,
         )
-        yield Statement(p.kept, kind="conserved", by=self.finding)
+        yield Statement(p.kept, kind="conserved", conditions=p.asked, by=self.finding)
         if p.terms and len(p.lengths) == 1:
             words = (
                 "`(O^T beta O)_kl/sqrt(b_k b_l)` is kept, so that `b` determines `beta`; where "
@@ -256,13 +257,14 @@ class MatrixDerivation(Decided, Certified):
                 "its limit meets the KKT conditions of `min sum_k q(b_k)` subject to "
                 "`<X_i, beta> = y_i`"
             )
-            yield Statement(words, kind="minimiser", conditions=(FITS,), by=self.finding)
+            given = (*p.asked, FITS)
+            yield Statement(words, kind="minimiser", conditions=given, by=self.finding)
         if self.gives_nuclear_norm:
             words = (
                 f"from {p.small}, `q(b)/N -> |b|`, and every limit point of those limits has the "
                 f"least nuclear norm among all {p.among} with `<X_i, beta> = y_i`"
             )
-            yield Statement(words, kind="regime", by=self.finding)
+            yield Statement(words, kind="regime", conditions=p.asked, by=self.finding)
         if self.gives_nuclear_margin and self.margins is not None:
             cited = self.margins.shape.norm is not None
             yield Statement(

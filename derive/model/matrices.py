@@ -12,8 +12,8 @@ in as many weights as M has eigenvalues other than 0.
 
 Of L >= 3 factors, F = W_1 ... W_L, that needs a start: from W_l = O_{l-1} D O_l^T, with one
 diagonal D and orthonormal columns of O_0 = O, ..., O_L = H, the flow keeps to that form, as W_l' =
-(W_1 ... W_{l-1})^T X (W_{l+1} ... W_L)^T = O_{l-1} D^(L-1) diag(a) O_l^T, and **b_k = d_k^L**.
-(Derived here.)
+(W_1 ... W_{l-1})^T X (W_{l+1} ... W_L)^T = O_{l-1} D^(L-1) diag(a) O_l^T, and **b_k = d_k^L** for
+every k where no factor is narrower than beta; else some b_k stay 0. (Derived here.)
 """
 
 from __future__ import annotations
@@ -272,6 +272,11 @@ class MatrixMap:
         return {n: f"alpha*{n}_1" for n in self.lengths}
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """What is asked of the sizes."""
+        return ()
+
+    @property
     def positive(self) -> str:
         """That all parts of the rows are there."""
         return f"all {', '.join(f'`{x}`' for x in self.lengths)} are above 0"
@@ -324,7 +329,23 @@ class AlignedMap(MatrixMap):
             raise InputError("a product of three matrices or more has each once")
         if any(left[1] != right[0] for left, right in itertools.pairwise(sizes)):
             raise InputError("neighbours in a product have columns and rows of one size")
+        if any(x.isdigit() and y.isdigit() and int(x) < int(y) for x, y in found.inner):
+            raise InputError("a product as narrow as this has no entries b_k for all rows")
         return found
+
+    @property
+    def inner(self) -> Iterator[tuple[str, str]]:
+        """Sizes of the factors where they meet, and the least of beta, below which some b_k is 0."""
+        n, m = self.size
+        numbers = sorted((x for x in {n, m} if x.isdigit()), key=int)
+        least = n if n == m else numbers[0] if len(numbers) == 2 else f"min({n}, {m})"
+        yield from ((rows, least) for rows, _ in self.sizes[1:] if rows not in (n, m))
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """That no factor is narrower than beta."""
+        open_ = (f"`{x} >= {y}`" for x, y in self.inner if not (x + y).isdigit())
+        return tuple(dict.fromkeys(open_))
 
     @property
     def factors(self) -> tuple[tuple[str, bool], ...]:
