@@ -364,6 +364,23 @@ def test_three_factors_have_a_spectral_q_from_aligned_starts():
     assert derive_once(parse("U*B*T(V)", DEEP, "general")).verdict is Verdict.UNDECIDED
 
 
+@pytest.mark.parametrize(
+    ("shapes", "asked"),
+    [
+        (DEEP, ["`r >= min(n, m)`", "`s >= min(n, m)`"]),
+        ({"U": "n x n", "B": "n x m", "V": "m x m"}, []),
+        ({"U": "3 x r", "B": "r x 4", "V": "5 x 4"}, ["`r >= 3`"]),
+    ],
+)
+def test_no_factor_is_narrower_than_beta(shapes, asked):
+    """Else some b_k stay 0: with X = diag(1, 2), y = 2 and one column b = (2, 0), not (0, 1)."""
+    p = parse("U*B*T(V)", shapes)
+    assert list(p.asked) == asked
+    assert all({*asked} <= {*s.conditions} for s in derive_once(p).statements)
+    with pytest.raises(InputError, match="narrow"):
+        parse("U*B*T(V)", {"U": "3 x 2", "B": "2 x 2", "V": "3 x 2"})
+
+
 def test_small_aligned_starts_of_three_factors_end_at_the_least_nuclear_norm():
     rng, n, alpha = np.random.default_rng(1), 2, 0.02
     bases = [orthonormal(n, rng) for _ in range(4)]

@@ -335,7 +335,7 @@ class AlignedMap(MatrixMap):
 
     @property
     def inner(self) -> Iterator[tuple[str, str]]:
-        """Sizes of the factors where they meet, and the least of beta, below which some b_k is 0."""
+        """Sizes where factors meet, and the least of beta, below which some b_k stays 0."""
         n, m = self.size
         numbers = sorted((x for x in {n, m} if x.isdigit()), key=int)
         least = n if n == m else numbers[0] if len(numbers) == 2 else f"min({n}, {m})"

@@ -265,6 +265,7 @@ def _path(s: SaddlePath) -> Statement:
         (f"`{begin}`", _vector(beta), ", ".join(str(j + 1) for j in ends) or "none")
         for begin, beta, ends in zip(begins, s.plateaus, s.walk.active, strict=True)
     )
+    scale = [Symbol(s.variable)] * s.unit.has(sympy.Integral)
     words = "as `{x} -> 0`, at fixed times `tau = t/N` between jumps `beta` tends to"
     return Statement(
         words,
@@ -274,6 +275,7 @@ def _path(s: SaddlePath) -> Statement:
         by=SOURCE if s.proved else SIMULATED,
         below=(
             Equations((("N", s.unit),)),
+            *(note("with `K` of the start with `{x} = 1`", x=x) for x in scale),
             Table(("`tau` from", "`beta`", "coordinates at an end"), rows),
         ),
     )

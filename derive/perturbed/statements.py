@@ -40,6 +40,12 @@ SUMS = {
 }
 """What they add up to."""
 
+UNTOLD = {
+    Verdict.REFUTED: "nothing, for all data: there is no `Q`",
+    Verdict.UNDECIDED: "not known: the laws and dual coordinates that tell it are not all followed",
+}
+"""Why it is not said what a limit minimises."""
+
 
 def statements(v: Perturbation) -> tuple[Statement | Open, ...]:
     """Return all that is claimed of a perturbed flow, in the order in which it is told."""
@@ -151,7 +157,7 @@ def _limit(v: Perturbation) -> Iterator[Statement | Open]:
     if not v.of_dual and not v.start:
         return
     if v.minimised is not Verdict.PROVED:
-        yield Open("not known: the laws that tell the leaf at the end are not all known", kind=kind)
+        yield Open(UNTOLD[v.minimised], kind=kind)
         return
     given = [tell("`X beta = y` in the limit")]
     if v.derivation.hessian.verdict is not Verdict.PROVED:

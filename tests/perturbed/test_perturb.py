@@ -135,6 +135,13 @@ def test_without_a_q_the_laws_drift_alone():
     assert [str(x) for x in v.laws] == ["-2*a**2 + 2*u1**2 + 2*u2**2"]
 
 
+def test_a_block_with_a_clock_of_its_own_has_no_dual_coordinates():
+    """Of a u, a v y' = a lambda, of b x y' = lambda: with data X in common no y is in its rows."""
+    v = perturb(derive_once(["a*u", "a*v", "b*x"]), by="momentum")
+    assert [len(v.of_laws), len(v.of_dual)] == [2, 1]
+    assert "not all" not in v.to_text()
+
+
 def test_an_unknown_perturbation_is_refused():
     with pytest.raises(InputError, match="one of decay, momentum, step, noise"):
         perturb(derive_once("w"), "dropout")

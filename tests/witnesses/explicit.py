@@ -166,7 +166,7 @@ def same_or_not(record, statement, rng):
         try:
             flows = Flows.of(d.parameterization, start)
             first = float(flows.F(flows.w0)[0])
-            beta = first + rng.choice((-0.5, 0.5)) * max(1.0, abs(first))
+            beta = first + rng.choice((-1, 1)) * rng.uniform(0.3, 0.7) * max(1.0, abs(first))
             Q = bregman(d, start, beta)
         except NO_TRIAL:
             continue
