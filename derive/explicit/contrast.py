@@ -24,6 +24,7 @@ from derive.explicit.minimum import CriticalRoot, SquaredDistance, decimal, name
 from derive.model.parameterization import Parameterization
 from derive.statement import Open, Statement, Table, each, note, tell
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.dual import DualCoordinates
 
 STEPS = (Fraction(-5), Fraction(-1), Fraction(-1, 4), Fraction(1, 4), Fraction(1), Fraction(5))
 """Where on a line through beta_0 both are evaluated."""
@@ -68,7 +69,7 @@ def contrast_with(
     if implicit.verdict is Verdict.REFUTED:
         reason = "F has no implicit regularizer Q; R exists all the same"
         return Contrast(implicit, Finding(Verdict.REFUTED, reason))
-    dual, moving = implicit.blocks[0].potential.dual, implicit.blocks[0].parameterization
+    dual, moving = _coordinates(implicit)
     found = dual is not None or implicit.hessian.verdict is Verdict.PROVED
     if implicit.verdict is Verdict.UNDECIDED or not found:
         return Contrast(implicit, Finding(Verdict.UNDECIDED, "Q was not found"))
@@ -81,6 +82,14 @@ def contrast_with(
     return Contrast(implicit, finding, tuple(start.items()), rows)
 
 
+def _coordinates(implicit: Derivation) -> tuple[DualCoordinates | None, Parameterization]:
+    """Return the dual coordinates, and the weights that move: of one block, or g = 1 of several."""
+    if len(implicit.blocks) > 1:
+        return None, implicit.potential.parameterization
+    (block,) = implicit.blocks
+    return block.potential.dual, block.parameterization
+
+
 def _compare(
     p: Parameterization,
     moving: Parameterization,
@@ -89,8 +98,9 @@ def _compare(
 ) -> Finding:
     if p.degree == 1 or all(x.is_constant() for row in p.covectors for x in row):
         return Finding(Verdict.PROVED, "F is linear: both are <b, K^-1 b> with b = beta - beta_0")
-    if moving.field.generators or moving.start_field.generators:
-        return Finding(Verdict.UNDECIDED, "their series were not compared: the start has functions")
+    if g.field.generators or moving.start_field.generators:
+        reason = "their series were not compared: g or the start has functions"
+        return Finding(Verdict.UNDECIDED, reason)
     try:
         identity = _first_difference(p, moving, g, start)
     except ZeroDivisionError:
@@ -132,7 +142,7 @@ def _rows(
     start: Mapping[str, Fraction],
     distance: CriticalRoot,
 ) -> Iterator[ComparedValues]:
-    moving = implicit.blocks[0].parameterization
+    _, moving = _coordinates(implicit)
     try:
         potential = implicit.potential.numeric({n: start[n] for n in moving.start_field.names})
         unit = 2 / float(g.at(_start_point(moving, start)))
