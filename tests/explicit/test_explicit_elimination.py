@@ -230,6 +230,19 @@ def test_linear_outputs_have_one_and_the_same():
         assert row.implicit == pytest.approx(float(row.explicit.mid()), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["(u**2 + v**2)*u", "(u**2 + v**2)*v"], {"u": "-1", "v": "-1/2"}),  # g has a root
+        (["(1 - a**2)*u", "(1 - a**2)*v"], {"a": "0"}),  # u and v by themselves
+    ],
+)
+def test_what_has_no_series_to_compare_is_undecided(outputs, start):
+    contrast = block(outputs, start).contrast
+    assert contrast.finding.verdict is Verdict.UNDECIDED
+    assert "series" in contrast.finding.reason
+
+
 def test_there_may_be_no_Q_at_all():
     found = block(["a**2 + b**2", "a*c + b*d", "c**2 + d**2"])
     assert found.contrast.finding.verdict is Verdict.REFUTED
