@@ -43,6 +43,11 @@ class Ring:
         self.divisors: dict[str, fmpz_mpoly] = {}
         self.factored: dict[str, tuple[fmpz, list[tuple[fmpz_mpoly, int]]]] = {}
 
+    def spend(self, work: int) -> None:
+        """Count what is multiplied, and refuse what would not end."""
+        self.work += work
+        require(self.work < WORK, "the certificate takes too much work")
+
     def number(self, x: Number) -> Function:
         """Return a rational number as a function."""
         if isinstance(x, Function):
@@ -101,8 +106,7 @@ class Function:
     """A quotient of two integer polynomials."""
 
     def __init__(self, ring: Ring, top: fmpz_mpoly, bottom: fmpz_mpoly) -> None:
-        ring.work += len(top) * len(bottom)
-        require(ring.work < WORK, "the certificate takes too much work")
+        ring.spend(len(top) * len(bottom))
         if not bottom.is_one():
             common = top.gcd(bottom) if bottom.leading_coefficient() > 0 else -top.gcd(bottom)
             top, bottom = top / common, bottom / common

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from math import lcm
 
 from flint import fmpq, fmpz_mpoly
@@ -21,7 +21,6 @@ from derive.certificate.checking.domain import coordinate
 from derive.certificate.checking.flow import Flow, determinant, independent
 from derive.certificate.checking.function import Value, not_zero
 from derive.certificate.checking.reading import INFINITY
-from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.text import (
     JSON,
     PROVED,
@@ -33,7 +32,7 @@ from derive.certificate.checking.text import (
     rational,
 )
 from derive.certificate.checking.theorem import Check, Checker, rate_texts
-from derive.certificate.writing.definitions import Calls, Definitions, Names, TimedNaming
+from derive.certificate.writing.definitions import Calls, Definitions, Names, timed
 from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.reached import intervals, length_along, lift, sums
 from derive.clock import Clock, OutOfTime
@@ -50,7 +49,7 @@ from derive.weights.witness import samples
 
 SPARE, TRIES = 60, 3
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
-PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
+PATH, ORDER, TERMS = 4, 13, 3000
 MISSING = "no certificate was accepted; the result does not depend on it"
 STEP = "a step of the proof has no form in certificates"
 NO_AIDS: JSON = {"definitions": []}
@@ -76,7 +75,7 @@ def certify(d: Derivation, record: JSON, seconds: float | None = None) -> JSON:
     why = "no start in numbers was found"
     for at in _starts(d.parameterization):
         try:
-            whole = _Writer(d, record, at, partial(TimedNaming, clock)).written()
+            whole = _Writer(d, record, at, partial(timed, clock)).written()
             check.check(whole)
             return whole
         except (Rejected, NotACertificate) as fault:
@@ -109,18 +108,12 @@ class _Writer:
 
     def __init__(self, d: Derivation, record: JSON, at: Mapping[str, str], kind: Names) -> None:
         proofs: JSON = {**dict.fromkeys(SECTIONS), "dual": [], "pieces": []}
-        given = record["parameterization"]
-        head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at)}
-        head["definitions"] = []
+        head = {"format": FORMAT, "version": VERSION, "at": dict(at), "definitions": []}
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
         index = lcm(*map(root_index, d.potential.pieces))
         self.calls = Calls(self.record, d.parameterization, kind, index)
-        pieces, given = record["potential"]["pieces"], {*self.calls.space.given}
-        found = (CONDITION.fullmatch(text) for piece in pieces for text in piece["assumptions"])
-        for parts in filter(None, found):
-            if names_in([parts[1]]) <= given:  # on weights and constants, for every section
-                self.calls.space.read(parts[1])
+        self.proofs["definitions"] = self.calls.entries
         self.state = Checker(self.record, SPARE, kind)
         self.state.outputs()
         if laws := [*filter(self._has_sign, sums(d.blocks))]:
@@ -292,27 +285,30 @@ def spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
 def failures(state: Checker, kind: str) -> Iterator[JSON]:
     """Yield claims that a condition fails, the simplest conditions first."""
     flow = state.flow.for_claim(kind)
-    values = state.space.start
+    moving = independent([[xk.at(state.space.start) for xk in x] for x in flow.X])
+    regular: list[int] | None = [] if moving else None
     for path, of in _conditions(flow):
         left, right, _ = flow.sides(path, of)
-        polynomial = (left - right).top
-        if state.space.reduce(polynomial).is_zero():
-            continue
-        for along in _along(state, polynomial):
-            f = state.flow.derivative(polynomial, along)
-            if not not_zero(f.at(values)):
-                continue
-            regular = _regular(state, flow, values)
-            if regular is not None:
-                yield {"identity": [path, of], "along": along, "regular": regular}
+        along = _alive(flow, (left - right).top)
+        if along is not None and regular is None:
+            regular = _alive(flow, determinant(flow.K).top)
+        if along is not None and regular is not None:
+            yield {"identity": [path, of], "along": along, "regular": regular}
 
 
-def _along(state: Checker, polynomial: fmpz_mpoly) -> Iterator[list[int]]:
-    for n in range(DEPTH + 1):
-        for path in product(range(1, state.flow.d + 1), repeat=n):
-            if n and len(state.flow.derivative(polynomial, path[:-1]).top) > TERMS:
-                return
-            yield list(path)
+def _alive(flow: Flow, polynomial: fmpz_mpoly) -> list[int] | None:
+    """Return fields along which a polynomial is not 0 at the start, differentiated, or None."""
+    labels, space = range(1, flow.d + 1), flow.space
+    if space.reduce(polynomial).is_zero():
+        return None
+    paths = (path for n in range(PATH) for path in product(labels, repeat=n))
+    for path in chain(paths, ((a,) * n for n in range(PATH, ORDER) for a in labels)):
+        f = flow.derivative(polynomial, path)
+        if len(f.top) > TERMS:
+            return None
+        if not_zero(f.at(space.start)):
+            return [*path]
+    return None
 
 
 def _conditions(flow: Flow) -> Iterator[tuple[list[int], list[int]]]:
@@ -331,19 +327,3 @@ def _conditions(flow: Flow) -> Iterator[tuple[list[int], list[int]]]:
             idle = all(x.is_zero() for x in flow.field(path)[0])
             if not (idle and length):
                 yield from ((path, entry) for entry in entries[: 1 if idle else None])
-
-
-def _regular(state: Checker, flow: Flow, values: list[JSON]) -> list[int] | None:
-    """Return fields along which det K has a derivative other than 0 at the start, or None."""
-    if independent([[xk.at(values) for xk in x] for x in flow.X]):
-        return []
-    whole = determinant(flow.K).top
-    labels = range(1, flow.d + 1)
-    paths = [list(path) for n in range(PATH) for path in product(labels, repeat=n)]
-    for path in [*paths, *([a] * n for n in range(PATH, ORDER) for a in labels)]:
-        f = state.flow.derivative(whole, path)
-        if len(f.top) > TERMS:
-            return None
-        if not_zero(f.at(values)):
-            return path
-    return None

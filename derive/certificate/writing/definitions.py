@@ -17,6 +17,7 @@ import sympy
 
 from derive.certificate.checking.function import Function, constant, not_zero, root_of
 from derive.certificate.checking.reading import Call, call_of
+from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import SLOPES, Space
 from derive.certificate.checking.text import JSON, Rejected, rational
 from derive.certificate.checking.theorem import Checker, rate_texts, space_of
@@ -38,7 +39,12 @@ class Naming(Space):
     """Names of a certificate that is being written, where a call that is not known is defined."""
 
     definitions: Definitions | None = None
-    integral = ""
+    clock, integral = Clock.of(None), ""
+
+    def spend(self, work: int) -> None:
+        """Count what is multiplied; OutOfTime where the clock has run out."""
+        self.clock.check()
+        super().spend(work)
 
     def _call(self, node: ast.expr, depth: int) -> Call:
         call = super()._call(node, depth)
@@ -91,24 +97,11 @@ class Naming(Space):
         return self.integral if call.kind.startswith("Integral") else call_of(call, text_of)
 
 
-class TimedNaming(Naming):
-    """Such names, as long as a clock allows."""
-
-    def __init__(
-        self, clock: Clock, weights: Sequence[str], constants: Sequence[str], size: int
-    ) -> None:
-        self._clock = clock
-        super().__init__(weights, constants, size)
-
-    @property
-    def work(self) -> int:
-        """How much was multiplied so far; OutOfTime where the clock has run out."""
-        self._clock.check()
-        return self._work
-
-    @work.setter
-    def work(self, done: int) -> None:
-        self._work = done
+def timed(clock: Clock, weights: Sequence[str], constants: Sequence[str], room: int) -> Naming:
+    """Return such names, as long as a clock allows."""
+    space = Naming(weights, constants, room)
+    space.clock = clock
+    return space
 
 
 class Definitions:
@@ -177,12 +170,13 @@ class Calls(Definitions):
         F = [given["coefficient"]] if p.vectors else given["outputs"]
         for text in [*F, *rate_texts(given), record["warping"]["g"] or "1"]:
             space.read(text)
+        pieces = record["potential"]["pieces"]
+        Conditions(space, [text for piece in pieces for text in piece["assumptions"]], space.given)
         for call in list(space.known):
             space.at_start(call.image)
         ties = {w: space.read(tree) for w, tree in given["ties"].items()}
         for call in list(space.generators) if ties else ():
             space.find(call.kind, space.read(space.written(call.argument), ties), call.exponent)
-        proof["definitions"] = self.entries
 
     def meet(self, call: Call) -> None:
         """Define a call as what it is in the fields of F, or else as a generator."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 from math import lcm
 
 from derive.certificate.checking import check
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.every_size import EverySize
-from derive.certificate.checking.function import Function
-from derive.certificate.checking.reading import Call, call_of
+from derive.certificate.checking.function import root_of
+from derive.certificate.checking.reading import Call
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, called, tree_of
 from derive.certificate.writing import products
 from derive.certificate.writing.certificate import MISSING, PRIMES, STEP
@@ -151,13 +151,14 @@ class _Writer:
 
     def _define(self, given: JSON) -> None:
         """Add definitions of all calls, once it is seen which there are."""
-        met = list[str]()
+        common = list[JSON]()
         for _ in range(2):
             space = Names(given, self.proof)
             with (found := Shared(space, {*space.names, self.model.indexed})):
-                found.share(met, self.sums)
+                for entry in common:
+                    space.define(entry) if "is" in entry else space.read(entry["of"])
                 self._read(space)
-            met = found.met
+            common = [*found.common()]
         self.proof["definitions"] = found.entries
 
     def _read(self, space: Names) -> None:
@@ -177,44 +178,37 @@ class Names(Naming, EverySize):
 
 
 class Shared(Definitions):
-    """Definitions where roots and exponentials are powers of common ones."""
+    """Definitions where roots and exponentials are whole powers of common ones."""
 
     def __init__(self, space: Naming, taken: set[str]) -> None:
         super().__init__(space, taken)
-        self.met, self.exponentials = list[str](), list[str]()
+        self.met = list[Call]()
 
-    def share(self, met: Sequence[str], sums: Iterable[str]) -> None:
-        """Define the roots of a sum, where there are several, as powers of one root."""
-        self.exponentials = [text for text in met if text.startswith("exp(")]
-        for S in sums:
-            found = (re.fullmatch(rf"\(\({S}\)\*\*\(1/(\d+)\)\)", text) for text in met)
-            if len(roots := {int(root[1]) for root in found if root}) > 1:
-                whole = self.space.read(f"({S})**(1/{(n := lcm(*roots))})")
-                for m in roots - {n}:
-                    self.space.define({"of": f"({S})**(1/{m})", "is": text_of(whole ** (n // m))})
+    def common(self) -> Iterator[JSON]:
+        """Yield roots, and a basis of exponentials, of which all are whole powers and products."""
+        roots, written = dict[str, int](), self.space.written
+        for call in self.met:
+            if n := root_of(call.exponent):
+                base = written(call.argument)
+                roots[base] = lcm(n, roots.get(base, 1))
+        yield from ({"of": f"({base})**(1/{n})"} for base, n in roots.items())
+        exponents = [call.argument for call in self.met if call.kind == "exp"]
+        basis, sums = products.by_exponentials(exponents) if exponents else ([], [])
+        texts = [f"exp({written(u)})" for u in basis]
+        for _, text in sorted(zip((max(u.variables) for u in basis), texts, strict=True)):
+            yield {"of": text}  # inner ones first
+        for u, row in zip(exponents, sums, strict=True):
+            parts = [[text, str(n)] for text, n in zip(texts, row, strict=True) if n]
+            whole = "*".join(f"({text})**({n})" for text, n in parts)
+            if (own := f"exp({written(u)})") not in texts:
+                yield {"of": own, "is": whole, "from": parts}
 
     def meet(self, call: Call) -> None:
-        """Define a call, and with an exponential all that can be read by now, by a basis."""
-        self.met.append(call_of(call, self.space.written))
-        if call.kind == "exp" and (exponents := [*self._readable()]):
-            basis, sums = products.by_exponentials(exponents)
-            whole = [Call("exp", u, call.exponent) for u in basis]
-            for x in whole:
-                if not self.space.knows(x):
-                    super().meet(x)
-            for u, row in zip(exponents, sums, strict=True):
-                x = call._replace(argument=u)
-                if not self.space.knows(x):
-                    parts = [(y, n) for y, n in zip(whole, row, strict=True) if n]
-                    self.space.define(products.combined(self.space, x, parts))
-        if not self.space.knows(call):
-            super().meet(call)
-
-    def _readable(self) -> Iterator[Function]:
-        """Yield the exponents in which all calls are known."""
-        self.space.definitions = None
-        for text in self.exponentials:
-            with contextlib.suppress(Rejected):
-                if not self.space.knows(call := self.space.call(text)):
-                    yield call.argument
-        self.space.definitions = self
+        """Define a call, a root as a power of a higher one that is known."""
+        self.met.append(call)
+        m, space = root_of(call.exponent) or 0, self.space
+        for x in (x for x in space.known if m and x.argument.same(call.argument)):
+            if (n := root_of(x.exponent)) and n % m == 0:
+                space.define({"of": space.text(call), "is": text_of(x.image ** (n // m))})
+                return
+        super().meet(call)
