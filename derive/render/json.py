@@ -17,7 +17,6 @@ from flint import arb
 from sympy import Expr, MatrixBase
 
 from derive.certificate.checking.check import FORMAT, VERSION, whole
-from derive.clock import OutOfTime
 from derive.derivation import Derivation
 from derive.entrywise import EntrywiseDerivation
 from derive.exact.field.function_field import RationalFunction
@@ -258,9 +257,6 @@ json_value.register(MatrixBase, lambda matrix: matrix.tolist())
 json_value.register(arb, lambda ball: str(ball.str(DIGITS, radius=False)))
 
 
-NO_CERTIFICATE = "no certificate was written: it took too long; the result does not depend on it"
-
-
 def _certified(d: Derivation, seconds: float) -> Record:
     """Return what a certificate is about, with it, and which proofs there are."""
     from derive.rocq.theorem import has_file
@@ -277,10 +273,7 @@ def with_certificate(d: Derivation, seconds: float) -> Record:
     rest: Record = json.loads(json_text("derivation", RECORDS["Derivation"].version, record(d)))
     first = {name: rest.pop(name) for name in ("format", "version", "verdict")}
     texts = {**first, "Q": whole(rest["potential"]), **rest}
-    try:
-        certified: Record = certify(d, texts, seconds)
-    except OutOfTime:
-        return texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}
+    certified: Record = certify(d, texts, seconds)
     return certified
 
 

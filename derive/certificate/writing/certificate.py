@@ -7,7 +7,7 @@ proof, and the checker says so: a certificate is never more than it shows.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import chain, combinations, islice, product
@@ -50,6 +50,7 @@ from derive.weights.witness import samples
 SPARE, TRIES = 60, 3
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 PATH, ORDER, TERMS = 4, 13, 3000
+LATE = "no certificate was written: it took too long; the result does not depend on it"
 MISSING = "no certificate was accepted; the result does not depend on it"
 STEP = "a step of the proof has no form in certificates"
 NO_AIDS: JSON = {"definitions": []}
@@ -67,22 +68,33 @@ def certify(d: Derivation, record: JSON, seconds: float | None = None) -> JSON:
     Returns:
         The record, with conditions that its proof needs among its assumptions, and "certificate":
         None where there is none, with the reason in "certificate_missing".
-
-    Raises:
-        OutOfTime: that takes longer than some *seconds*.
     """
-    clock = Clock.of(seconds)
-    why = "no start in numbers was found"
-    for at in _starts(d.parameterization):
-        try:
-            whole = _Writer(d, record, at, partial(timed, clock)).written()
-            check.check(whole)
-            return whole
-        except (Rejected, NotACertificate) as fault:
-            why = f"{STEP} ({fault})"
-        except DeriveError as fault:
-            why = str(fault)
-    return {**record, "certificate": None, "certificate_missing": f"{MISSING}: {why}"}
+    kind, starts = partial(timed, Clock.of(seconds)), _starts(d.parameterization)
+    tries = (partial(_written, d, record, at, kind) for at in starts)
+    return certified(record, tries, f"{MISSING}: no start in numbers was found")
+
+
+def certified(record: JSON, tries: Iterable[Callable[[], JSON]], why: str, **head: JSON) -> JSON:
+    """Return the first of some records that the checker accepts, with *head*, or why there is none.
+
+    Args:
+        record: what is said.
+        tries: write it with a certificate, as long as the time lasts.
+        why: there is nothing to be tried.
+        head: what the checker asks for beside.
+    """
+    try:
+        for write in tries:
+            try:
+                check.check((whole := write()) | head)
+                return whole
+            except (Rejected, NotACertificate) as fault:
+                why = f"{MISSING}: {STEP} ({fault})"
+            except DeriveError as fault:
+                why = f"{MISSING}: {fault}"
+    except OutOfTime:
+        why = LATE
+    return {**record, "certificate": None, "certificate_missing": why}
 
 
 def _starts(p: Parameterization) -> Iterator[dict[str, str]]:
@@ -101,6 +113,10 @@ def _starts(p: Parameterization) -> Iterator[dict[str, str]]:
     for sample in islice(samples(p), 2):
         known = {n: sample.of(sample.field.named(n)) for n in names}
         yield {n: str(x) for n, x in (known | pi).items()}
+
+
+def _written(d: Derivation, record: JSON, at: Mapping[str, str], kind: Names) -> JSON:
+    return _Writer(d, record, at, kind).written()
 
 
 class _Writer:

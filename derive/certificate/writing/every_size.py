@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from math import lcm
 
@@ -14,47 +14,30 @@ from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.every_size import EverySize
 from derive.certificate.checking.function import root_of
 from derive.certificate.checking.reading import Call
-from derive.certificate.checking.text import JSON, NotACertificate, Rejected, called, tree_of
+from derive.certificate.checking.text import JSON, Rejected, called, tree_of
 from derive.certificate.writing import products
-from derive.certificate.writing.certificate import MISSING, PRIMES, STEP
+from derive.certificate.writing.certificate import PRIMES, certified
 from derive.certificate.writing.definitions import Definitions, Naming
 from derive.certificate.writing.products import text_of
-from derive.clock import Clock, OutOfTime
+from derive.clock import Clock
 from derive.entrywise import EntrywiseDerivation
-from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression, to_text
 from derive.verdict import Verdict
 from derive.weights.entrywise import Failure
 
-LATE = "no certificate was written: it took too long; the result does not depend on it"
-
 
 def certify_every_size(d: EntrywiseDerivation, record: JSON, seconds: float | None = None) -> JSON:
     """Return the record with "certificate"; None where there is none, with the reason beside."""
-    clock = Clock.of(seconds)
-    why = "there is nothing to certify"
-    if d.verdict is not Verdict.UNDECIDED:
-        try:
-            return _accepted({**record, "certificate": _Writer(d, record, clock).proof})
-        except OutOfTime:
-            why = LATE
-        except (Rejected, NotACertificate) as fault:
-            why = f"{MISSING}: {STEP} ({fault})"
-        except DeriveError as fault:
-            why = f"{MISSING}: {fault}"
-    return {**record, "certificate": None, "certificate_missing": why}
+    clock, decided = Clock.of(seconds), d.verdict is not Verdict.UNDECIDED
 
+    def written(kernel: bool) -> JSON:
+        return {**record, "certificate": {**_Writer(d, record, clock).proof, "kernel": kernel}}
 
-def _accepted(record: JSON) -> JSON:
-    """Return a record that the checker accepts, with K where it can."""
-    for kernel in (True, False):
-        record["certificate"]["kernel"] = kernel
-        with contextlib.suppress(*([Rejected] if kernel else [])):
-            check.check(record | {"format": check.EVERY_SIZE, "version": check.FIRST})
-            return record
-    raise AssertionError
+    tries = (partial(written, kernel) for kernel in (True, False) if decided)
+    head = {"format": check.EVERY_SIZE, "version": check.FIRST}
+    return certified(record, tries, "there is nothing to certify", **head)
 
 
 class _Writer:
