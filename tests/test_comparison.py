@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 from derive import InputError, Parameterization, compare, margins, perturb, regimes
-from tests.cli.commands import refusal_of, run
+from tests.cli.commands import run
 from tests.published import derive_once
 
 TIED = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
@@ -104,7 +104,3 @@ def test_models_are_typed_with_their_options():
     assert rows[1]["outputs"] == ["a*u1", "a*u2"]
     assert rows[1]["start"] == {"a": "2", "u1": "u1_0", "u2": "u2_0"}
     assert "eta" in rows[2]["K"][0][0]
-    assert "did you mean tied-pair" in refusal_of("compare", "tide-pair")
-    assert "No such option '--strat'" in refusal_of("compare", "a*b --strat a=1")
-    assert "No closing quotation" in refusal_of("compare", "a*b --start 'a=1")
-    assert "give models" in refusal_of("compare")

@@ -12,7 +12,7 @@ from derive.errors import InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
 from numerics.confirm.paths import mirror_path
-from tests.cli.commands import refusal_of, run
+from tests.cli.commands import run
 from tests.published import derive_once
 
 
@@ -44,11 +44,6 @@ def test_a_root_of_a_negative_power_is_refused():
         derive_once("(w**3)**(1/3)", start={"w": "-8"})
 
 
-def test_explicit_takes_the_fraction_that_its_help_gives():
-    arguments = ["explicit", "w**2", "--start", "w=1", "--at", "beta=1/2"]
-    assert run(*arguments).returncode == 0
-
-
 def test_a_module_gives_no_number_where_its_assumption_fails(tmp_path):
     # Q was derived for a_0 > 0: the gradient at beta_0 is 0, or nan where it does not hold.
     path = tmp_path / "neuron.py"
@@ -75,19 +70,6 @@ def test_flow_refuses_an_odd_number_of_steps(max_steps):
     p = Parameterization.parse(["a*u1", "a*u2"])
     with pytest.raises(InputError):
         flow(p, [[1, 2]], [3], {"a": 1, "u1": 0, "u2": 0}, 20, max_steps=max_steps)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["parameterize", "beta**2/2", "--start", "beta=oo"],
-        ["parameterize", "nan"],
-        ["parameterize", "beta*log(beta) - beta", "--start", "beta=-1"],
-    ],
-    ids=" ".join,
-)
-def test_parameterize_refuses_what_is_no_potential_or_start(arguments):
-    refusal_of(*arguments)
 
 
 def test_a_sparse_target_of_a_one_sided_domain_is_on_its_boundary():
@@ -121,14 +103,6 @@ def test_a_flow_that_leaves_what_q_was_derived_for_has_no_warped_path():
     start = {"a_0": "1/10", "u1_0": 1, "u2_0": -1}
     with pytest.raises(NumericalError, match="keeps its sign"):
         mirror_path(d, [[1, 0], [0, 1]], [-3, 2], start, 12)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"), [("--sizes", "0"), ("--plot", "/no-such-folder/a.svg")]
-)
-def test_an_option_of_an_experiment_is_named(option, value):
-    line = refusal_of("experiment", "sparse-regression", option, value)
-    assert line.startswith(f"derive: {option}: ")
 
 
 def test_a_check_that_cannot_be_done_leaves_the_derivation():

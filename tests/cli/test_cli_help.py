@@ -86,11 +86,6 @@ def test_pages_and_lists_import_nothing_that_computes():
     assert printed_by(program) == "[]\n"
 
 
-def test_a_mistyped_option_names_the_page_that_helps():
-    line = refusal_of("regimes", "w", "--chekc")
-    assert line.endswith("(derive regimes --help shows what is accepted)")
-
-
 def test_the_catalogue_goes_to_a_file(tmp_path):
     target = tmp_path / "square.tex"
     for wanted in (["--bibtex"], ["--latex", "--standalone"], []):
@@ -121,21 +116,6 @@ def test_bash_completes(words, found, monkeypatch):
     for name, value in {**asked, "COMP_CWORD": str(words.count(" "))}.items():
         monkeypatch.setenv(name, value)
     assert [line.partition(",")[2] for line in run().stdout.split()] == found
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([r"\frac{a}{b}*u"], r"write (a)/(b) for \frac{a}{b}"),
-        (["|x|*u"], "write abs(x) for |x|"),
-        (["abs(w)*u"], "declare w positive if it is a name (--positive)"),
-        (["a*u", "--vector", "w"], "--vector: w does not occur in a*u"),
-        (["a*u1", "--vector", "u:2"], "--vector: u does not occur in a*u1"),
-        (["a*u", "--matrix", "W:2x2"], "--matrix: W does not occur in a*u"),
-    ],
-)
-def test_what_is_written_on_paper_is_told_otherwise(arguments, said):
-    assert said in refusal_of("regularizer", *arguments)
 
 
 LONG = "x + " * 500

@@ -46,7 +46,15 @@ ANSWERS = [  # what is typed, the exit status, and what is on the page
     ("regularizer 'W*T(W)' --matrix W:nxr --measurements commuting", 0, ["of every size"]),
     ("regularizer 'W*T(W)' --matrix W:nxr --measurements one", 0, ["of every size"]),
     ("regularizer 'W*T(W)' --matrix W:nxr --measurements general", 1, ["of every size"]),
+    ("regularizer 'U*T(V)' --matrix U:2x1,V:2x1", 3, ["beta1*beta4 - beta2*beta3 = 0"]),
+    ("regularizer 'exp(a)/(exp(a)+exp(b))' 'exp(b)/(exp(a)+exp(b))'", 0, ["= 1 - beta1: "]),
+    ("explicit 'w**2' --start w=1 --at beta=1/2", 0, []),
+    ("perturb 'p**2 - m**2' --start p=alpha,m=alpha --by noise", 0, ["alpha -> alpha*exp(-2*S)"]),
+    ("perturb 'a*u1 + b' 'a*u2' --by decay", 1, []),
+    ("perturb 'p**2 - m**2' --start p=alpha,m=alpha --by decay --penalty 'log(p + m)'", 3, []),
 ]
+TIED = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
+DECAYING = "perturb 'p**2 - m**2' --start p=alpha,m=alpha --by decay --penalty"
 REFUSALS = [  # what is typed, and what the line says
     ("regularizer '__import__('\"'\"'os'\"'\"').system('\"'\"'x'\"'\"')'", "column"),
     ("regularizer x.__class__", "column 2"),
@@ -200,13 +208,38 @@ REFUSALS = [  # what is typed, and what the line says
     ("atlas show nothing", "there is no entry 'nothing'"),
     ("atlas build", "give a file for the atlas"),
     ("atlas site", "give a folder for the pages"),
+    (r"regularizer '\frac{a}{b}*u'", r"write (a)/(b) for \frac{a}{b}"),
+    ("regularizer '|x|*u'", "write abs(x) for |x|"),
+    ("regularizer 'abs(w)*u'", "declare w positive if it is a name (--positive)"),
+    ("regularizer 'a*u' --vector w", "--vector: w does not occur in a*u"),
+    ("regularizer 'a*u1' --vector u:2", "--vector: u does not occur in a*u1"),
+    ("regularizer 'a*u' --matrix W:2x2", "--matrix: W does not occur in a*u"),
+    ("regimes w --chekc", "(derive regimes --help shows what is accepted)"),
+    ("parameterize 'beta**2/2' --start beta=oo", ""),
+    ("parameterize nan", ""),
+    ("parameterize 'beta*log(beta) - beta' --start beta=-1", ""),
+    ("experiment sparse-regression --sizes 0", "derive: --sizes: "),
+    ("experiment sparse-regression --plot /no-such-folder/a.svg", "derive: --plot: "),
+    ("compare tide-pair", "did you mean tied-pair"),
+    ("compare 'a*b --strat a=1'", "No such option '--strat'"),
+    ('''compare "a*b --start 'a=1"''', "No closing quotation"),
+    ("compare", "give models"),
+    ("perturb 'p**2 - m**2' --start p=alpha,m=alpha --by dropout", ""),
+    ("perturb 'p - m' --by step --process mirror", ""),
+    (f"{DECAYING} '1/(p - m)'", "penalty has no gradient"),
+    (f"{DECAYING} 'log(p - m)'", "penalty has no gradient"),
+    (f"{DECAYING} 'sqrt(p - m)'", "penalty has no gradient"),
+    (f"{DECAYING} ''", "empty"),
+    ("report", "give a folder"),
 ]
 
 
 @pytest.mark.every(6)
 @pytest.mark.parametrize(("line", "code", "words"), ANSWERS)
 def test_answers(line, code, words):
-    assert_answers(run(*shlex.split(line)), code, words)
+    done = run(*shlex.split(line))
+    assert_answers(done, code, words)
+    assert not done.stderr
 
 
 @pytest.mark.every(5)
@@ -217,9 +250,6 @@ def test_refusals(line, words):
 
 def test_a_text_that_is_too_long_is_refused():
     assert "4000" in refusal_of("regularizer", "(" * 100_000)
-
-
-TIED = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
 
 
 def test_json_says_what_the_text_says(tmp_path):

@@ -217,15 +217,6 @@ def test_a_drift_that_is_not_closed_fails_by_the_derivative_of_itself():
     assert f"is {failure.residual} at" in v.to_text().replace("\n    ", " ")
 
 
-@pytest.mark.parametrize("penalty", ["1/(p - m)", "log(p - m)", "sqrt(p - m)", ""])
-def test_a_penalty_that_is_singular_at_the_start_or_empty_is_refused(penalty):
-    model = ("p**2 - m**2", "--start", "p=alpha,m=alpha", "--by", "decay")
-    done = run("perturb", *model, "--penalty", penalty)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert ("penalty has no gradient" if penalty else "empty") in done.stderr.splitlines()[-1]
-    assert run("perturb", *model, "--penalty", "log(p + m)").returncode == 3
-
-
 def test_noise_is_called_vanishing_where_laws_alone_move():
     for outputs, vanishing in (("p**2 - m**2", True), ("p**2 - 4*m**2", False)):
         p = Parameterization.parse([outputs], SAME, ["alpha"])
@@ -236,19 +227,11 @@ def test_noise_is_called_vanishing_where_laws_alone_move():
         assert "noise that does not stop" in " ".join(page.lower().split())
 
 
-def test_the_command_prints_each_kind_and_says_so_by_its_status():
-    tied = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
-    done = run("perturb", *tied, "--by", "noise")
-    assert done.returncode == 0
-    assert "alpha -> alpha*exp(-2*S)" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
+def test_the_record_of_a_step_of_a_vector_has_both_verdicts():
     done = run("perturb", "a*u", "--vector", "u", "--by", "step", "--json")
     record = json.loads(done.stdout)
     found = done.returncode, record["verdict"], record["minimised"], record["laws"][0]["regular"]
     assert found == (1, "REFUTED", "PROVED", True)
-    assert run("perturb", "a*u1 + b", "a*u2", "--by", "decay").returncode == 1
-    refused = run("perturb", *tied, "--by", "dropout")
-    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.every(6)
@@ -312,8 +295,7 @@ def test_the_first_lines_say_which_process_it_is():
     ]
     assert heads[1][0] == "Finite steps, of preconditioned gradient descent"
     assert heads[1][1].startswith("  w_next = w - eta sum_a G_a grad F_a")
-    refused = run("perturb", "p - m", "--by", "step", "--process", "mirror")
-    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+
     with pytest.raises(InputError, match="process is one of mirror, preconditioned"):
         perturb(derive_once("w"), "step", process="dual")
 

@@ -12,7 +12,6 @@ from derive.explicit.regularize import explicit_counterpart
 from derive.limits.find import regimes
 from numerics import crosscheck, flow
 from tests.certificate.certificates import assert_rejected
-from tests.cli.commands import run
 from tests.published import derive_once
 
 RANK_ONE = ["u1*v1", "u1*v2", "u2*v1", "u2*v2"]
@@ -156,16 +155,3 @@ def test_numbers_of_a_model_without_q_are_one_clear_line():
     limit = flow(p, [[1, 0, 0, 1]], [1], {"u1": 1, "u2": 2, "v1": 1, "v2": 0}, digits=15).limit
     assert abs(limit[0] + limit[3] - 1) < 1e-12
     assert abs(limit[0] * limit[3] - limit[1] * limit[2]) < 1e-12
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["regularizer", "U*T(V)", "--matrix", "U:2x1,V:2x1"], 3, "beta1*beta4 - beta2*beta3 = 0"),
-        (["regularizer", "exp(a)/(exp(a)+exp(b))", "exp(b)/(exp(a)+exp(b))"], 0, "= 1 - beta1: "),
-    ],
-)
-def test_on_the_command_line(arguments, code, words):
-    done = run(*arguments)
-    assert (done.returncode, done.stderr) == (code, "")
-    assert words in done.stdout

@@ -11,10 +11,10 @@ from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, Unreached, witness
 from tests.witnesses.derivation import cases
+from tests.witnesses.flows import end_of
 from tests.witnesses.processes import (
     DAMPING,
     LAM,
-    TIGHT,
     Process,
     agree,
     claims_of,
@@ -25,6 +25,16 @@ from tests.witnesses.processes import (
     steps,
     unperturbed,
 )
+
+
+def carried(process, force, w, time, **how):
+    """Return the weights after a time under a force by x."""
+
+    def slope(_, state):
+        at = state.reshape(w.shape)
+        return process.vector(at, force(at)).ravel()
+
+    return end_of(slope, w.ravel(), (0, time), **how).reshape(w.shape)
 
 
 @witness("drift")
@@ -83,17 +93,8 @@ def closed(v, statement, rng):
     kinds = {*v.kinds} & {"momentum", "step"}
     if kinds or not v.of_laws or v.closed.reason.startswith(("h is", "the fields")):
         raise Unreached
-    G = [rng.uniform(-1, 1) for _ in range(process.p.d)]
-
-    def slope(t, state):
-        w = state.reshape(process.w0.shape)
-        force = process.push(w, np.array(G))
-        return process.vector(w, force).ravel()
-
-    run = solve_ivp(slope, (0, 0.3), process.w0.ravel(), **TIGHT)
-    if not run.success or not np.isfinite(run.y).all():
-        raise Unreached
-    w = run.y[:, -1].reshape(process.w0.shape)
+    G = np.array([rng.uniform(-1, 1) for _ in range(process.p.d)])
+    w = carried(process, lambda w: process.push(w, G), process.w0, 0.3)
     letters = process.covariances(np.ones(process.p.d)) | {"k": 0.4}
     changes = [x.change for x in v.of_laws]
     one, other = (process.values(changes, x, **letters) for x in (process.w0, w))
@@ -134,13 +135,8 @@ def _refuting(process):
 
 def _steered(process, followed, w, G, letters, time):
     """Return drifts beside what steers after the weights were steered for a time."""
-
-    def slope(t, state):
-        x = state.reshape(w.shape)
-        return process.vector(x, process.push(x, G)).ravel()
-
-    state = w.ravel() if not time else solve_ivp(slope, (0, time), w.ravel(), **TIGHT).y[:, -1]
-    return process.values([x.change for x in followed], state.reshape(w.shape), **letters)
+    w = carried(process, lambda x: process.push(x, G), w, time) if time else w
+    return process.values([x.change for x in followed], w, **letters)
 
 
 @witness("perturbed limit")
@@ -265,15 +261,7 @@ def effective(v, statement, rng):
         letters = {"S": S, "kappa": k}
     else:
         letters = {"kappa": 0.7}
-
-        def slope(t, state):
-            x = state.reshape(w.shape)
-            return process.vector(x, -0.7 * process.shrinking(x)).ravel()
-
-        done = solve_ivp(slope, (0, 1), w.ravel(), **TIGHT)
-        if not done.success:  # a weight reaches 0
-            raise Unreached
-        w = done.y[:, -1].reshape(w.shape)
+        w = carried(process, lambda x: -0.7 * process.shrinking(x), w, 1)
     begin = _start_after(process, symbols, letters)
     one, other, origin = (process.values(laws, x) for x in (begin, w, process.w0))
     if np.abs(one - other).max(initial=0) > 0.02 * np.abs(one - origin).max(initial=0) + 1e-6:
@@ -321,12 +309,7 @@ def _slope_of_Q(process, begin, numbers, path):
         return
     plain = unperturbed(process)
     plain.w0 = begin
-
-    def slope(t, state):
-        x = state.reshape(begin.shape)
-        return plain.vector(x, plain.push(x, np.ones(1) * 0.5)).ravel()
-
-    w = solve_ivp(slope, (0, 0.5), begin.ravel(), **TIGHT).y[:, -1].reshape(begin.shape)
+    w = carried(plain, lambda x: plain.push(x, np.ones(1) * 0.5), begin, 0.5)
     (b,) = v.derivation.beta
     letters = {
         s: float(np.squeeze({**numbers, **process.size}[s.name]))
@@ -411,18 +394,10 @@ def kept_on(v, statement, rng):
     shape = process.w0.shape
 
     def force(w):
-        shrinking = process.shrinking(w)
-        return -process.push(w, process.gradient(w)) - 0.2 * shrinking
+        return -process.push(w, process.gradient(w)) - 0.2 * process.shrinking(w)
 
-    def slope(t, state):
-        w = state.reshape(shape)
-        return process.vector(w, force(w)).ravel()
-
-    run = solve_ivp(slope, (0, 1000), process.w0.ravel(), rtol=1e-9, atol=1e-11, method="LSODA")
-    w = run.y[:, -1].reshape(shape)
-    if not run.success or not np.isfinite(w).all():
-        raise Unreached
-    if np.abs(slope(0, w.ravel())).max() > 1e-5:
+    w = carried(process, force, process.w0, 1000, rtol=1e-9, atol=1e-11, method="LSODA")
+    if np.abs(process.vector(w, force(w))).max() > 1e-5:
         raise Unreached
     J = np.einsum(
         "apn,na->pn", process.at_columns("J", w), process.gradient(w).reshape(shape[1], -1)

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sympy
-from scipy.integrate import solve_ivp
 
 from derive.language import to_sympy
 from derive.perturbed.coordinates import MIRROR
 from tests.witnesses import Refuted, Unreached
+from tests.witnesses.flows import end_of
 
-TIGHT = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
 LAM, DAMPING = 0.05, 3
 
 
@@ -286,11 +285,8 @@ def flowed(process, time, decay=bump, damping=0):
     state = np.concatenate([process.w0.ravel(), np.zeros(size - n + len(changes) * shape[1])])
     for a, b in ((begin, begin + 1), (begin + 1, begin + time)):
         if b > a:
-            way = TIGHT if b - a < 10 else {"method": "LSODA", "rtol": 1e-10, "atol": 1e-12}
-            run = solve_ivp(slope, (a, b), state, **way)
-            if not run.success or not np.isfinite(run.y).all():
-                raise Unreached
-            state = run.y[:, -1]
+            way = {} if b - a < 10 else {"method": "LSODA", "rtol": 1e-10, "atol": 1e-12}
+            state = end_of(slope, state, (a, b), 10**6, **way)
     w = state[:n].reshape(shape)
     velocity = process.vector(w, state[n:size].reshape(shape)) if momentum else np.zeros(shape)
     return w, velocity, state[size:].reshape(len(changes), shape[1])

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import sympy
-from scipy.integrate import solve_ivp
 from scipy.optimize import linprog, minimize
 
 from derive.errors import DeriveError
 from tests.witnesses import Refuted, Unreached, witness
 from tests.witnesses.fibre import FINE, Fibre
+from tests.witnesses.flows import end_of
 
 LEAST = 1e-9
 STEPS = 40_000
@@ -64,8 +64,7 @@ def steered(copies, x, time):
         w = state.reshape(copies.w0.shape)
         return copies.slope(w, (1 + 0.5 * np.sin(t)) * x).ravel()
 
-    run = solve_ivp(slope, (0, time), copies.w0.ravel(), "DOP853", rtol=1e-11, atol=1e-13)
-    w = run.y[:, -1].reshape(copies.w0.shape)
+    w = end_of(slope, copies.w0.ravel(), (0, time)).reshape(copies.w0.shape)
     copies.inside(w)
     return w
 
