@@ -139,6 +139,18 @@ def run(model, start, steering, g=None, steps=4, columns=8):
     return state[:p], state[p:]
 
 
+def risen(output, start, time):
+    """Return the weights after a time of w' = grad F, F and |grad F|^2 there, int t |grad F|^2."""
+    model, w = Model.of([output], tuple(start)), [number(x) for x in start.values()]
+
+    def field(state):
+        *w, t, _ = state
+        return [*model.velocity(w, [mpf(1)]), mpf(1), t * model.kernel(w)[0][0]]
+
+    *w, _, rise = integrate(field, [*w, mpf(0), mpf(0)], time, 2, 8) if time else [*w, 0, 0]
+    return dict(zip(start, w, strict=True)), model.F(*w)[0], model.kernel(w)[0][0], rise
+
+
 def start_values(parameterization, symbols):
     """Return w_0 in numbers, from the exact start of a parameterization."""
     from derive.language import to_sympy

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy
 from mpmath import mp, mpf
-from witness_flow import Model, integrate, number
+from witness_flow import number, risen
 
 from derive import Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
@@ -78,18 +78,6 @@ def quadrature(output, start=None):
     (piece,) = derive_once(output, start or {}).potential.pieces
     assert piece.integrand is not None or piece.curve.weight
     return piece
-
-
-def flow(output, start, time):
-    """Return the weights after a time of w' = grad F, F and |grad F|^2 there, int t |grad F|^2."""
-    model, w = Model.of([output], tuple(start)), [number(x) for x in start.values()]
-
-    def field(state):
-        *w, t, _ = state
-        return [*model.velocity(w, [mpf(1)]), mpf(1), t * model.kernel(w)[0][0]]
-
-    *w, _, rise = integrate(field, [*w, mpf(0), mpf(0)], time, 2, 8) if time else [*w, 0, 0]
-    return dict(zip(start, w, strict=True)), model.F(*w)[0], model.kernel(w)[0][0], rise
 
 
 def known(piece, start):
@@ -200,9 +188,9 @@ def follow(piece, output, start):
         return known(piece, start) | (w if path is None else on_curve(path, w)) | {beta.name: F}
 
     with mp.workdps(20):
-        here = at(*flow(output, start, 0)[:2])
+        here = at(*risen(output, start, 0)[:2])
         for time in (TIME, -TIME / 2):
-            w, F, _, expected = flow(output, start, time)
+            w, F, _, expected = risen(output, start, time)
             there = at(w, F)
             mu, Q = (e if path is None else with_roots(e, path, here) for e in (slope, piece.value))
             assert path is None or abs(evaluated(path.beta, there) - F) < 1e-12
@@ -276,7 +264,7 @@ def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start):
     (t,) = (s for s in kernel.free_symbols if s.name.startswith("t("))
     with mp.workdps(20):
         for time in (0, TIME, -TIME / 2):
-            w, F, K, _ = flow(output, start, time)
+            w, F, K, _ = risen(output, start, time)
             there = {**known(piece, start), t.name: w[weight], "t_b": w[weight]}
             assert abs(evaluated(kernel, there) - K) < 1e-12
             assert abs(evaluated(square, there) - F**2) < 1e-12
@@ -307,10 +295,10 @@ def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output):
             positive = (c.of for c in piece.assumptions if c.sign is Sign.POSITIVE)
             if not all(evaluated(f, values) > 0 for f in positive):
                 continue
-            w, F, K, _ = flow(output, start, TIME / 4)
+            w, F, K, _ = risen(output, start, TIME / 4)
             values = known(piece, start)
             if (path := piece.curve) is not None:
-                begin, *_ = flow(output, start, 0)
+                begin, *_ = risen(output, start, 0)
                 there = values | on_curve(path, w) | {piece.betas[0].name: F}
                 mu = with_roots(piece.gradient[0], path, values | on_curve(path, begin))
                 assert abs(evaluated(path.beta, there) - F) < 1e-12 * (1 + abs(F))

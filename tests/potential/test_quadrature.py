@@ -7,7 +7,7 @@ import pytest
 import sympy
 from mpmath import mp, mpf
 from sympy.core.function import AppliedUndef
-from witness_flow import Model, evaluate, integrate, number
+from witness_flow import evaluate, risen
 
 from derive import Parameterization, Verdict
 from derive.model.notation import Notation
@@ -47,14 +47,7 @@ def printed_integral(piece):
 
 def along_flow(output, start):
     """Return (F(w), |grad F|^2) as a function of the time of w' = grad F."""
-    model = Model.of([output], tuple(start))
-    w0 = [number(x) for x in start.values()]
-
-    def at(time):
-        w = integrate(lambda w: model.velocity(w, [mpf(1)]), w0, time, 2, 6) if time else w0
-        return model.F(*w)[0], model.kernel(w)[0][0]
-
-    return at
+    return lambda time: risen(output, start, time)[1:3]
 
 
 @pytest.mark.every(6)

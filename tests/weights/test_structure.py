@@ -179,53 +179,27 @@ def test_independent_blocks_need_one_clock():
 SHARED = ["(y + exp(y*x) + cos(x/2))*u", "(y + exp(y*x) + cos(x/2))*v"]
 
 
-@pytest.fixture
-def always(monkeypatch):
-    """Look at points even where K is small."""
-    monkeypatch.setattr(hessian, "LARGE", 0)
-
-
-def metric_of(p):
-    return derive_once(p).blocks[0].metric
-
-
-def fails_as_hessian(metric):
-    return hessian.find_failing_condition(metric, hessian_conditions)
-
-
-def fails_with_warp(metric):
-    return hessian.find_failing_condition(metric, hessian.warp_and_closure)
-
-
 def coupled(*verdicts):
     """Return the models of several outputs in one block of which this is decided at any start."""
     lines = (x for x in COUPLED if DECIDED[x] == verdicts and " from " not in x)
     return [p for p in map(parsed, lines) if len(p.blocks) == 1]
 
 
-@pytest.mark.every(4)
-@pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("p", coupled(YES, YES), ids=repr)
-def test_a_hessian_map_fails_nowhere(p):
-    metric = metric_of(p)
-    assert fails_as_hessian(metric) is None
-    assert fails_with_warp(metric) is None
-
-
-@pytest.mark.every(24)
-@pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("p", [*coupled(NO, YES), Parameterization.parse(SHARED)], ids=repr)
-def test_a_warped_map_fails_only_without_its_warp(p):
-    metric = metric_of(p)
-    assert fails_as_hessian(metric) is not None
-    assert fails_with_warp(metric) is None
+MAPS = [(p, True, False) for p in (Parameterization.parse(SHARED), *coupled(NO, YES))]
+MAPS += [(p, False, False) for p in coupled(YES, YES)] + [(p, True, True) for p in coupled(NO, NO)]
 
 
 @pytest.mark.every(8)
-@pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("p", coupled(NO, NO), ids=repr)
-def test_what_the_exact_road_refutes_fails_at_a_start(p):
-    assert fails_with_warp(metric_of(p)) is not None
+@pytest.mark.parametrize(("p", "hessian_fails", "warp_fails"), MAPS, ids=repr)
+def test_a_condition_fails_at_a_start_where_the_exact_road_refutes(
+    p, hessian_fails, warp_fails, monkeypatch
+):
+    monkeypatch.setattr(hessian, "LARGE", 0)  # points are looked at even where K is small
+    metric = derive_once(p).blocks[0].metric
+    found = hessian.find_failing_condition(metric, hessian_conditions)
+    assert (found is not None) == hessian_fails
+    found = hessian.find_failing_condition(metric, hessian.warp_and_closure)
+    assert (found is not None) == warp_fails
 
 
 def test_the_point_of_a_refutation_has_a_jacobian_of_full_rank():
