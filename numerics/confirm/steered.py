@@ -36,7 +36,7 @@ from numerics.confirm.regression_problem import (
 )
 from numerics.evaluate.lowering import fixed_starts, joint
 from numerics.evaluate.numbers import Array, Real, compiled
-from numerics.integrator.builder import Builder, Register, Tape
+from numerics.integrator.builder import Builder, Register, Tape, compile_forward
 from numerics.integrator.gradient_flow import DriftWatch, Steered
 from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import Stepper, integrate
@@ -187,8 +187,7 @@ class _Run:
         """Return |y - u T|/|y| for y = grad Q(beta), with the unit u that fits best."""
         with mpmath.workdps(digits):
             weights, T = state[: self.sizes[0]], mpmath.matrix(list(state[self.sizes[0] :]))
-            builder = Builder(self.problem.model.weights)
-            F = builder.tape([builder.tree(tree) for tree in self.problem.model.trees])
+            F = compile_forward(self.problem.model.trees, self.problem.model.weights)
             y = mpmath.matrix(list(gradient(Program(F, bits_of(digits)).at(weights))))
             unit = (T.T * y)[0] / (T.T * T)[0]
             return mpmath.norm(y - unit * T) / mpmath.norm(y)

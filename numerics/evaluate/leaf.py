@@ -30,7 +30,7 @@ from derive.potential.piece import Lift, Piece
 from numerics.evaluate.numbers import Array, Number, Real, compiled, read_number
 from numerics.evaluate.start import broken_signs
 from numerics.integrator.builder import Builder, Register, Tape, compile_forward
-from numerics.integrator.jets import propagate
+from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import integrate
 
 Compiled: TypeAlias = Callable[..., list[float]]
@@ -238,7 +238,7 @@ class IntegratedBlock:
         basis = [[one * (i == j) for j in range(len(beta))] for i in range(len(beta))]
         columns = [self._motion(builder, b)[2] for b in basis]
         tape = builder.tape([x for row in zip(*columns, strict=True) for x in row])
-        return [x for (x,) in propagate(tape, [[x] for x in end], digits)]
+        return [*Program(tape, bits_of(digits)).at(end)]
 
     def _inverse(self, mu: Sequence[Number], digits: int) -> list[Real]:
         """Return the beta with grad Q(beta) = mu, F at the end of the dual flow; nan if it ends.
@@ -250,10 +250,9 @@ class IntegratedBlock:
             tape = self._dual_tape([read_number(x, "the mirror map") for x in mu])
             origin, steps = [*self.weights, self._warp(digits)], _STEPS * digits
             end = integrate(tape, origin, digits, None, steps, time=Fraction(1)).state[:-1]
-            beta = propagate(compile_forward(p.trees, p.weights), [[x] for x in end], digits)
+            return [*Program(compile_forward(p.trees, p.weights), bits_of(digits)).at(end)]
         except DeriveError:
             return [mpmath.nan] * p.d
-        return [x for (x,) in beta]
 
     def _warp(self, digits: int) -> Number:
         """Return g at the start: 1, where its unit is not that of a formula."""
@@ -261,8 +260,7 @@ class IntegratedBlock:
             return Fraction(1)
         builder = Builder(self.parameterization.weights)
         tape = builder.tape([_function(builder, self.lift.warp, self.lift)])
-        ((value,),) = propagate(tape, [[x] for x in self.weights], digits + _STEPS)
-        return value
+        return Program(tape, bits_of(digits + _STEPS)).at(self.weights)[0]
 
     def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return w (p), g, y (d) and Q above beta; all nan where the segment leaves the leaf."""

@@ -39,10 +39,6 @@ class Tape:
     inputs: tuple[str, ...]
     outputs: tuple[Register, ...]
 
-    def take(self, positions: Iterable[int]) -> Tape:
-        """Keep the outputs at *positions* only, and the instructions that they need."""
-        return pruned(self.instructions, self.inputs, [self.outputs[i] for i in positions])
-
     def unscaled(self) -> tuple[Tape, tuple[Fraction, ...]]:
         """Take the factor c out of every output ``c x``: a tape of the x, and the c."""
         found = [self.instructions[register] for register in self.outputs]

@@ -377,18 +377,3 @@ class Program:
                 yield from _solution(out, partner, slope, sign, _value(name, x, self.bits))
             case name:
                 yield from _integral(out, slope, _value(name, x, self.bits))
-
-
-def propagate(
-    tape: Tape, inputs: Sequence[Sequence[Real]], digits: int
-) -> tuple[tuple[Real, ...], ...]:
-    """Run K coefficients of each input through a tape to those of the outputs; values if K = 1."""
-    bits = bits_of(digits)
-    jets = [Series(bits) for _ in tape.inputs]
-    outputs, advance = Program(tape, bits).run(jets)
-    orders = len(inputs[0]) if inputs else 1
-    for k in range(orders):
-        for jet, given in zip(jets, inputs, strict=True):
-            jet.place(*scaled(given[k], bits))
-        advance()
-    return tuple(tuple(x.value(k) for k in range(orders)) for x in outputs)

@@ -28,7 +28,7 @@ from derive.errors import InputError, NumericalError
 from derive.language.tree import Number, Tree
 from derive.model.names import unused
 from numerics.evaluate.numbers import Real, rational, read_data
-from numerics.integrator.builder import Builder, Register, Tape
+from numerics.integrator.builder import Builder, Register, Tape, compile_forward
 from numerics.integrator.gradient_flow import (
     ConvergenceWatch,
     FlowModel,
@@ -286,8 +286,7 @@ def stepper(
     pairs = zip(*_forces(p, builder, steered, penalty, mirror), strict=True)
     forces = [builder.total([x, builder.multiply(k, h)]) for x, h in pairs]
     pushed = [builder.multiply(eta, f) for f in forces]
-    forward = Builder(p.weights)
-    F = Program(forward.tape([forward.tree(tree) for tree in p.trees]), bits)
+    F = Program(compile_forward(p.trees, p.weights), bits)
     if mirror:
         return F, Mirror.of(p, mirror, bits).mover(Program(builder.tape(pushed), bits)), sums
     rows = zip(map(builder.input, p.weights), pushed, map(builder.input, last), strict=True)

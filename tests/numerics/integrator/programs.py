@@ -1,7 +1,8 @@
-"""Programs of F and J^T lambda, lambda given."""
+"""Programs of F and J^T lambda, lambda given; and jets that run through a program."""
 
 from derive.language import parse_expression
 from numerics.integrator.builder import Builder, compile_forward
+from numerics.integrator.jets import Program, Series, bits_of, scaled
 
 
 def compile_gradient(outputs, weights, seed=None):
@@ -20,3 +21,16 @@ def compile_gradient(outputs, weights, seed=None):
 def pendulum():
     """``w' = v, v' = -sin w - w v / 5``."""
     return compile_forward([*map(parse_expression, ("v", "-sin(w) - w*v/5"))], ["w", "v"])
+
+
+def propagate(tape, inputs, digits):
+    """Run K coefficients of each input through a tape to those of the outputs; values if K = 1."""
+    bits = bits_of(digits)
+    jets = [Series(bits) for _ in tape.inputs]
+    outputs, advance = Program(tape, bits).run(jets)
+    orders = len(inputs[0]) if inputs else 1
+    for k in range(orders):
+        for jet, given in zip(jets, inputs, strict=True):
+            jet.place(*scaled(given[k], bits))
+        advance()
+    return tuple(tuple(x.value(k) for k in range(orders)) for x in outputs)

@@ -12,8 +12,8 @@ from derive.language import parse_expression
 from numerics import flow
 from numerics.integrator.builder import compile_forward
 from numerics.integrator.implicit import Automatic, Radau, jacobians
-from numerics.integrator.jets import propagate
 from numerics.integrator.taylor import Taylor, integrate
+from tests.numerics.integrator.programs import propagate
 
 FAST = 2000
 SLAVED = [f"-{FAST}*(a - b**2)", "-b"]
