@@ -33,6 +33,7 @@ from derive.records import Potential
 from derive.separable.find import Margins
 from numerics.evaluate.numbers import Array, compiled, quiet, read_data
 from numerics.evaluate.potential import PotentialAtStart
+from numerics.evaluate.start import refuse_unknown
 from numerics.figures.display import Display
 from numerics.integrator.gradient_flow import FlowModel, flow
 
@@ -159,9 +160,7 @@ def at_plain_start(
     """
     p = potential.parameterization
     known = (*p.parameters, *p.start_symbols)
-    if unknown := [name for name in given if name not in known]:
-        names = ", ".join(known) or "none"
-        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
+    refuse_unknown(known, given)
     vectors = {f"{vector.name}_0": (1, 0) for vector in p.vectors}
     fixed = {**dict.fromkeys(p.parameters, Fraction(3)), **vectors, **given}
     free = [name for name in p.start_symbols if name not in {f"{v.norm}_0" for v in p.vectors}]

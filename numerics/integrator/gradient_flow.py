@@ -15,6 +15,7 @@ from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.lowering import start_of_weights
 from numerics.evaluate.numbers import Listed, Real, check_digits, rational, read_data, read_number
+from numerics.evaluate.start import refuse_missing
 from numerics.integrator.builder import Builder, Register, Tape, compile_slopes
 from numerics.integrator.implicit import Automatic
 from numerics.integrator.jets import Program, bits_of
@@ -52,8 +53,7 @@ def read_start(p: FlowModel, start: Mapping[str, object], digits: int) -> list[F
     weights = p.weights
     if isinstance(p, Copies):
         start = start_of_weights(p, start)
-    if missing := [name for name in weights if name not in start]:
-        raise InputError(f"the start gives no value for {', '.join(missing)}")
+    refuse_missing(weights, start)
     if unknown := [str(name) for name in start if name not in weights]:
         raise InputError(f"the start names {', '.join(unknown)}, not among {', '.join(weights)}")
     return [read_number(start[name], f"the start of {name}") for name in weights]
