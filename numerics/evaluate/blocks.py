@@ -181,16 +181,16 @@ class Blocks:
         return np.stack([columns[i] for i in range(self.d)], axis=-1)
 
     def run(self, what: str, *points: Array) -> list[tuple[Sequence[int], list[Array]]]:
-        """Evaluate on every block, one array for each number; nan at beta outside the bounds."""
+        """Evaluate on every block, one array for each number; nan at beta outside the bounds.
+
+        Points are of one shape.
+        """
         if what != "inverse" and self._walled:
             low, high = np.transpose(self.bounds)
             count = 1 if what == "stretch" else len(points)  # y is no beta
             inside = (np.where((b < low) | (b > high), np.nan, b) for b in points[:count])
             points = (*inside, *points[count:])
         shape = points[0].shape[:-1]
-        if len(points) > 1:
-            shape = np.broadcast_shapes(*(p.shape[:-1] for p in points))
-            points = tuple(np.broadcast_to(p, (*shape, self.d)) for p in points)
         least = SUMMAND if len(self.blocks) > 1 and what in ("value", "bregman") else SMALLEST
         results: list[tuple[Sequence[int], list[Array]]] = []
         for outputs, block in self.blocks:

@@ -115,8 +115,9 @@ class PotentialAtStart(Listed):
 
     def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
+        points = map(self._read, np.broadcast_arrays(read_array(b), read_array(b0)))
         with quiet():
-            return number_or_array(self.functions("bregman", self._read(b), self._read(b0)))
+            return number_or_array(self.functions("bregman", *points))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw Q, of one output as a curve, of several its level sets, by matplotlib.
@@ -176,10 +177,6 @@ class NumericPotential(PotentialAtStart):
             return np.ones_like(beta)
         read = self._read(y)
         return self._mapped(beta, lambda b: self.functions("stretch", b, read))
-
-    def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
-        """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        return super().bregman(*np.broadcast_arrays(read_array(b), read_array(b0)))
 
     def precise_value(self, beta: Sequence[Number], digits: int) -> Real:
         """Return Q at d numbers, up to an additive constant, in mpf; nan outside the domain."""

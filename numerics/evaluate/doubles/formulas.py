@@ -164,9 +164,6 @@ def integrate(
 
 
 Point: TypeAlias = Sequence[Any]  # z, high - z and z - low; None for an infinite end
-Place: TypeAlias = tuple[Quantity, Point]
-"""A number beta and the z with h(z) = beta."""
-
 FAR = 10**99
 """A z at which h is next to its limit at an infinite end."""
 FADED = 1e-9
@@ -201,8 +198,11 @@ class ParametricFormulas:
         at, invert = self._at, self._invert
 
         def rise(c: Constants, b: Double, b0: Double | None = None) -> Sequence[Quantity]:
-            start = (c.origin[0], point(c, c.of(0))) if b0 is None else (b0, invert(c, b0))
-            return self._rise(c, (b, invert(c, b)), start)
+            """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0) = rate (z - z0) b - H(z) + H(z0)``."""
+            places = invert(c, b), point(c, c.of(0)) if b0 is None else invert(c, b0)
+            (z, *_), (z0, *_) = places
+            H, H0 = (at(self.conjugate, c, p) for p in places)
+            return [c.rate * (z - z0) * b - (H - H0)]
 
         known: dict[str, Formula] = {
             **dict.fromkeys(("value", "primitive", "bregman"), rise),
@@ -221,12 +221,6 @@ class ParametricFormulas:
         for end in (x for x in p[1:] if x is not None):
             image = image.outside(end.v + end.d < 0, (end.v <= end.d) & (end.v + end.d >= 0))
         return [image]
-
-    def _rise(self, c: Constants, at: Place, at0: Place) -> Sequence[Quantity]:
-        """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0) = rate (z - z0) b - H(z) + H(z0)``."""
-        (b, p), (_, p0) = at, at0
-        H, H0 = (self._at(self.conjugate, c, x) for x in (p, p0))
-        return [c.rate * (p[0] - p0[0]) * b - (H - H0)]
 
     def _at(self, formula: Formula, c: Constants, p: Point) -> Quantity:
         return c.of(formula(c, *p)[0])
