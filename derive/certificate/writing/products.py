@@ -72,7 +72,7 @@ def exponential(space: Space, call: Call) -> JSON:
     logs = [*_logarithms(space, call.argument)]
     u = call.argument - space.sum(g.image * n for g, n in logs)
     rest = [] if u.is_zero() else [_multiple(space, u)]
-    if rest == [None] and (terms := terms_of(u))[1:]:
+    if rest == [None] and (*logs, *(terms := terms_of(u)))[1:]:
         rest = [_multiple(space, v) or (call._replace(argument=v), 1) for v in terms]
     parts = [*logs, *filter(None, rest)]
     return None if None in rest else combined(space, call, parts)
