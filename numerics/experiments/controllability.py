@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,6 @@ class Reach:
 class ReachResults(Results):
     """All draws."""
 
-    columns: ClassVar[tuple[str, ...]] = Reach.__match_args__
     listed = "draws"
 
     seed: int

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 from flint import arb
@@ -54,7 +53,6 @@ class Limit:
 class ConvolutionResults(Results):
     """All starts; least: proved bounds of min |DFT beta|_1 with margins at least 1."""
 
-    columns: ClassVar[tuple[str, ...]] = Limit.__match_args__
     listed = "limits"
 
     setting: ConvolutionSetting

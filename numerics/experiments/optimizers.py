@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import astuple, dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import linprog, minimize
@@ -57,7 +56,6 @@ class End:
 class OptimizerResults(Results):
     """All ends."""
 
-    columns: ClassVar[tuple[str, ...]] = End.__match_args__
     listed = "ends"
 
     setting: OptimizerSetting

@@ -279,7 +279,8 @@ def table(
 class Results(ABC):
     """What an experiment found; the fields of a subclass are its JSON record."""
 
-    columns: ClassVar[tuple[str, ...]]
+    columns: ClassVar[tuple[str, ...]] = ()
+    """Those of the table, where rows have several kinds of cells."""
     listed: ClassVar[str]
     """The field with the results that are the rows."""
 
@@ -294,10 +295,11 @@ class Results(ABC):
 
     def to_csv(self) -> str:
         """Return a header and the rows, with empty cells where a row lacks a column."""
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, self.columns, extrasaction="ignore", lineterminator="\n")
+        stream, rows = io.StringIO(), self.rows()
+        names = self.columns or [*rows[0]]
+        writer = csv.DictWriter(stream, names, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.rows())
+        writer.writerows(rows)
         return stream.getvalue().rstrip("\n")
 
     def to_json(self) -> str:

@@ -10,7 +10,6 @@ import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 from scipy.interpolate import PPoly
@@ -67,7 +66,6 @@ class UnivariateResults(Results):
         differences: sup |h - h of x**2| of limits, by kind and potential.
     """
 
-    columns: ClassVar[tuple[str, ...]] = Errors.__match_args__
     listed = "errors"
 
     setting: UnivariateSetting
