@@ -147,6 +147,8 @@ POINTS = [  # outputs, their start, the weights there, and whether K has roots w
     (["x*y*z", "z"], {"x": "1", "y": "1/2", "z": "-1"}, ["1", "1/2", "-1"], True),
     (["x*y*z", "z"], {"x": "1", "y": "1/2", "z": "1"}, ["1", "1/2", "1"], True),
     (["a*u1", "a*u2"], {"a": "-2", "u1": "1", "u2": "3"}, ["-2", "1", "3"], True),
+    (["w + w**3"], {"w": "1/2"}, ["1/2"], True),
+    (["w + w**3"], {"w": "alpha"}, ["-2"], True),
     (["x**2*y"], {}, ["1", "-2"], False),
     *(([F], {"y": "alpha"}, [y], False) for y in ("1/2", "2", "-1/2", "-2") for F in SCALAR),
 ]
