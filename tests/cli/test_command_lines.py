@@ -51,6 +51,7 @@ ANSWERS = [  # what is typed, the exit status, and what is on the page
     ("regularizer 'U*T(V)' --matrix U:2x1,V:2x1", 3, ["beta1*beta4 - beta2*beta3 = 0"]),
     ("regularizer 'exp(a)/(exp(a)+exp(b))' 'exp(b)/(exp(a)+exp(b))'", 0, ["= 1 - beta1: "]),
     ("explicit 'w**2' --start w=1 --at beta=1/2", 0, []),
+    ("regularizer 'w**2' '0.5*v'", 0, []),
     ("perturb 'p**2 - m**2' --start p=alpha,m=alpha --by noise", 0, ["alpha -> alpha*exp(-2*S)"]),
     ("perturb 'a*u1 + b' 'a*u2' --by decay", 1, []),
     ("perturb 'p**2 - m**2' --start p=alpha,m=alpha --by decay --penalty 'log(p + m)'", 3, []),
@@ -233,6 +234,16 @@ REFUSALS = [  # what is typed, and what the line says
     (f"{DECAYING} 'sqrt(p - m)'", "penalty has no gradient"),
     (f"{DECAYING} ''", "empty"),
     ("report", "give a folder"),
+    *(
+        (f"regularizer 'a*u1' --{form} paper/out.py", "file and no output: write -o paper/out.py")
+        for form in ("jax", "numpy", "json", "html", "latex")
+    ),
+    ("perturb w", "Missing option '--by'"),
+    ("regularizer w --digits 0", "is not in the range"),
+    ("experiment sparse-regression --samples x", "is not a valid integer"),
+    # What is ours is printed whole.
+    ("regularizer 'max(a*u1, 0)'", "as a*u1 where a ReLU is active"),
+    ("regularizer 'max(a*u1, 0)'", "sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh,"),
 ]
 
 
@@ -478,19 +489,6 @@ def test_a_group_alone_lists_its_commands(group):
     done = run(group)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == run(group, "--help").stdout
-
-
-@pytest.mark.parametrize("form", ["--jax", "--numpy", "--json", "--html", "--latex"])
-def test_a_file_is_no_output_of_f(form):
-    line = refusal_of("regularizer", "a*u1", form, "paper/out.py")
-    assert line == "derive: paper/out.py is a file and no output: write -o paper/out.py"
-    assert run("regularizer", "w**2", "0.5*v").returncode == 0
-
-
-def test_what_is_ours_is_printed_whole():
-    line = refusal_of("regularizer", "max(a*u1, 0)")
-    assert "as a*u1 where a ReLU is active" in line
-    assert "sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh," in line
 
 
 def test_what_is_cut_is_cut_between_words():

@@ -14,6 +14,7 @@ from derive.potential.piece import trimmed
 from derive.render.plain import unmark
 from derive.render.sections import form_lines
 from derive.render.text import text_lines
+from derive.roads.published import Ansatz
 from tests.published import derive_once
 
 
@@ -73,6 +74,16 @@ ROWS = [
     (lambda: of("p - m", **EXPONENTIATED), "latex",
      [r"\langle \nabla \delta, \nabla F\rangle = m \cdot p - p \cdot m = 0"], ""),
     (lambda: limits("c*b, c*a*b"), "text", ["UNDECIDED"], "part of the language"),
+    (lambda: of("a*b, b*c, c*a", {"a": "1", "b": "0", "c": "1"}), "text",  # K is singular there
+     ["left - right = 1 at a = 1, b = 0, c = 1", "H1 = a/b"], ""),
+    (lambda: of("a*b, b*c, c*a", {"a": "1", "b": "0", "c": "1"}), "html", ["REFUTED"], ""),
+    # The form that was asked for.
+    (lambda: derive(["a*u1", "a*u2"], ansatz=Ansatz.radial()), "latex",
+     ["Ansatz $q(\\lvert \\beta \\rvert) + z^{\\mathsf T} \\beta$), is the form"], ""),
+    (lambda: derive(["a*u1", "a*u2"], ansatz=Ansatz.radial()), "text",
+     ["Q has the form of the Ansatz"], ""),
+    (lambda: derive(["a*u1", "a*u2"], ansatz=Ansatz.separable()), "text",
+     ["is not the form of any solution"], ""),
     # Perturbed flows.
     (lambda: perturb(of("p**2 - m**2"), "decay", penalty="3"), "text", ["no law moves"],
      "only the laws move"),
