@@ -1,6 +1,5 @@
 """Vector models beta = phi(a, |u|) u for every d: exact facts, and components of the vector."""
 
-import re
 from dataclasses import replace
 
 import mpmath
@@ -11,23 +10,15 @@ from mpmath import mp, mpf
 
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict
 from tests.published import derive_once
-from tests.witness_flow import Model, evaluate, random_steering, run
+from tests.witness_flow import Model, evaluate, number, random_steering, run
 from tests.witnesses import WITNESSES, Refuted, repeated
 
 pytestmark = pytest.mark.every(4)
 
 
-def vector_model(phi, start=None, vector="u", norm="norm_u"):
-    """Return the model phi u, with phi written in the name of the norm."""
-    return Parameterization.parse(
-        [f"({re.sub(rf'{norm}(?![A-Za-z0-9_])', f'norm({vector})', phi)})*{vector}"],
-        start,
-        vectors=[vector],
-    )
-
-
-def derived(phi, start=None, **names):
-    return derive_once(vector_model(phi, start, **names))
+def derived(phi, start=None):
+    """Derive phi u, with phi written in the name of the norm."""
+    return derive_once(f"({phi.replace('norm_u', 'norm(u)')})*u", start, vectors=["u"])
 
 
 START = {"a": "5/4", "b": "3/4", "c": "9/8", "u": "7/8"}
@@ -37,25 +28,6 @@ def explicit(phi, d=3):
     square = "(" + "+".join(f"u{i}**2" for i in range(1, d + 1)) + ")"
     phi = phi.replace("norm_u", f"sqrt{square}")
     return [f"({phi})*u{i}" for i in range(1, d + 1)]
-
-
-def flow(phi, start, seed, size=1.0):
-    """Return the model in R^3, its start (direction 2:3:6) and a steering."""
-    scalars = [name for name in start if name != "u"]
-    model = Model.of(explicit(phi), [*scalars, "u1", "u2", "u3"])
-    n0 = mpf(sympy.Rational(start["u"]).p) / sympy.Rational(start["u"]).q
-    values = [sympy.Rational(start[name]) for name in scalars]
-    w0 = [mpf(v.p) / v.q for v in values] + [n0 * k / 7 for k in (2, 3, 6)]
-    return model, w0, random_steering(3, seed, size=size)
-
-
-def length(vector):
-    return mpmath.sqrt(mpmath.fdot(vector, vector))
-
-
-def subset(phi):
-    used = {str(x) for x in sympy.sympify(phi).free_symbols} - {"norm_u"}
-    return {k: v for k, v in START.items() if k in used or k == "u"}
 
 
 @pytest.mark.parametrize(
@@ -71,11 +43,13 @@ def subset(phi):
 )
 def test_a_dual_length_in_the_weights_follows_the_flow(phi):
     with mp.workdps(30):
-        start = subset(phi)
         d = derived(phi)
         assert d.verdict is Verdict.PROVED
-        model, w0, steering = flow(phi, start, seed=3, size=0.1)
-        names = [n for n in start if n != "u"]
+        names = [n for n in "abc" if n in phi]
+        model = Model.of(explicit(phi), [*names, "u1", "u2", "u3"])
+        along = (number(START["u"]) * k / 7 for k in (2, 3, 6))
+        w0 = [*(number(START[n]) for n in names), *along]
+        steering = random_steering(3, 3, size=0.1)
         read = [*(sympy.Symbol(n, real=True) for n in names), sympy.Symbol("norm_u", positive=True)]
         phi_of = sympy.lambdify(
             read, sympy.sympify(phi, locals={x.name: x for x in read}), "mpmath"
@@ -83,7 +57,7 @@ def test_a_dual_length_in_the_weights_follows_the_flow(phi):
         g_of = sympy.lambdify(read, d.warping.g, "mpmath")
 
         def at(w):
-            return [*w[:-3], length(w[-3:])]
+            return [*w[:-3], mpmath.norm(w[-3:])]
 
         w1, expected = run(model, w0, steering, lambda *w: g_of(*at(w)))
 
@@ -93,7 +67,7 @@ def test_a_dual_length_in_the_weights_follows_the_flow(phi):
         moved = [p - q for p, q in zip(y(w1), y(w0), strict=True)]
         assert max(abs(p - q) for p, q in zip(moved, expected, strict=True)) < mpf(10) ** -15
         symbols = {sympy.Symbol(f"{n}_0"): v for n, v in zip(names, w0, strict=False)}
-        symbols[sympy.Symbol("norm_u_0")] = length(w0[-3:])
+        symbols[sympy.Symbol("norm_u_0")] = mpmath.norm(w0[-3:])
         slope = evaluate(d.potential.turning.slope, symbols)
         assert abs(slope - g_of(*at(w0)) / phi_of(*at(w0))) < mpf(10) ** -20
 
@@ -198,7 +172,7 @@ def test_two_vectors_ask_for_a_dimension():
     with pytest.raises(InputError, match="--vector u:3"):
         derive_once(two)
     with pytest.raises(RankDeficient):
-        vector_model("3/norm_u")
+        derived("3/norm_u")
 
 
 def test_names_of_the_user_are_kept():
