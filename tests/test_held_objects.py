@@ -151,16 +151,32 @@ def test_what_is_found_further_takes_what_derive_takes():
             further(Parameterization.parse(["exp(v)/sum(exp(v))"], each=["v"]))
 
 
+def assert_kept(q, at):
+    for again in (pickle.loads(pickle.dumps(q)), copy.deepcopy(q)):
+        assert again.gradient(at).tolist() == q.gradient(at).tolist()
+        assert len(repr(again)) < 200
+
+
 @pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["linear-neuron-plane", "deep-diagonal", "square"])
 def test_numbers_are_pickled_as_what_they_were_made_of(name):
     d = derive_entry(find(name))
     start = {s: 2 + k for k, s in enumerate(d.parameterization.start_symbols)}
     q = d.potential.numeric({**start, **dict.fromkeys(d.parameterization.parameters, 3)})
-    for again in (pickle.loads(pickle.dumps(q)), copy.deepcopy(q)):
-        at = [0.5] * q.d
-        assert again.gradient(at) == pytest.approx(q.gradient(at), rel=1e-15)
-        assert len(repr(again)) < 200
+    assert_kept(q, [0.5] * q.d)
+
+
+def test_vectors_copies_and_doubles_are_pickled():
+    u = derive(Parameterization.parse(["a*u"], vectors=["u"])).potential
+    two = copies(PAIR, 2, start={"alpha": ["1/3", 2]})
+    made = u.numeric({"a_0": 5, "u_0": ["1/3", 4]}), two.numeric(), two.numeric().in_doubles
+    for q in made:
+        assert_kept(q, [1.0, 2.0])
+        again = pickle.loads(pickle.dumps(q))
+        assert (again, hash(again)) == (q, hash(q))
+    assert len(set(made)) == 3
+    assert two == copies(PAIR, 2, start={"alpha": ["1/3", 2]}) != copies(PAIR, 3)
+    assert pickle.loads(pickle.dumps(two)) == two
 
 
 def test_a_notebook_shows_q():
@@ -208,20 +224,6 @@ def test_a_notebook_lists_numbers():
         latex = result._repr_latex_()
         assert latex.startswith(r"$\begin{array}{ll} \verb|")
         assert all(word in latex for word in re.sub("<.*?>", " ", row).split())
-
-
-def test_vectors_copies_and_doubles_are_pickled():
-    u = derive(Parameterization.parse(["a*u"], vectors=["u"])).potential
-    two = copies(PAIR, 2, start={"alpha": ["1/3", 2]})
-    made = u.numeric({"a_0": 5, "u_0": ["1/3", 4]}), two.numeric(), two.numeric().in_doubles
-    for q in made:
-        for again in (pickle.loads(pickle.dumps(q)), copy.deepcopy(q)):
-            assert again == q
-            assert hash(again) == hash(q)
-            assert again.gradient([1.0, 2.0]).tolist() == q.gradient([1.0, 2.0]).tolist()
-    assert len(set(made)) == 3
-    assert two == copies(PAIR, 2, start={"alpha": ["1/3", 2]}) != copies(PAIR, 3)
-    assert pickle.loads(pickle.dumps(two)) == two
 
 
 X, Y = [[1, 2]], [1]

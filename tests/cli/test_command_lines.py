@@ -59,7 +59,7 @@ ANSWERS = [  # what is typed, the exit status, and what is on the page
 TIED = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
 DECAYING = "perturb 'p**2 - m**2' --start p=alpha,m=alpha --by decay --penalty"
 REFUSALS = [  # what is typed, and what the line says
-    ("regularizer '__import__('\"'\"'os'\"'\"').system('\"'\"'x'\"'\"')'", "column"),
+    ("perturb w", "Missing option '--by'"),
     ("regularizer x.__class__", "column 2"),
     ("regularizer '9**9**9'", "exponent"),
     ("regularizer ''", "empty"),
@@ -238,9 +238,9 @@ REFUSALS = [  # what is typed, and what the line says
         (f"regularizer 'a*u1' --{form} paper/out.py", "file and no output: write -o paper/out.py")
         for form in ("jax", "numpy", "json", "html", "latex")
     ),
-    ("perturb w", "Missing option '--by'"),
     ("regularizer w --digits 0", "is not in the range"),
     ("experiment sparse-regression --samples x", "is not a valid integer"),
+    ("regularizer '__import__('\"'\"'os'\"'\"').system('\"'\"'x'\"'\"')'", "column"),
     # What is ours is printed whole.
     ("regularizer 'max(a*u1, 0)'", "as a*u1 where a ReLU is active"),
     ("regularizer 'max(a*u1, 0)'", "sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh,"),

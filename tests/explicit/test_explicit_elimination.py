@@ -13,7 +13,6 @@ from derive import Parameterization, Verdict, explicit_counterpart
 from derive.errors import InputError
 from derive.exact.balls import ball
 from derive.exact.field.function_field import FunctionField
-from derive.exact.field.polynomial import terms
 from derive.explicit.constrained import (
     BITS,
     Stopped,
@@ -23,7 +22,7 @@ from derive.explicit.constrained import (
     pose_cost,
 )
 from derive.explicit.critical import equations
-from derive.explicit.critical.equations import critical_factors, eliminate, lagrange
+from derive.explicit.critical.equations import eliminate, lagrange
 from tests.explicit.witness import minimum, numeric_minimum
 
 pytestmark = pytest.mark.every(3)
@@ -277,24 +276,6 @@ def text(polynomials):
     return {str(f) for f in polynomials}
 
 
-def test_known_critical_points_are_not_lost():
-    """(p - 1) = 2 mu p, (m - 1) = -2 mu m has mu = 1/4 at p = 2, m = 2/3."""
-    tied = problem(["p**2 - m**2"], {"p": "alpha", "m": "alpha"})
-    data = [Fraction(4) - Fraction(4, 9), Fraction(1)]
-    equations = lagrange(tied, data)
-    for k, x in enumerate((Fraction(2), Fraction(2, 3))):
-        assert any(value(f, x) == 0 for f in equations.values_of(k))
-    r = 1 + Fraction(1, 9)
-    assert any(value(f, r) == 0 for f in equations.values)
-    assert not any(value(f, r + 1) == 0 for f in equations.values)
-
-
-def value(f, x):
-    """Return a polynomial in one variable at a number."""
-    (k,) = (k for k, n in enumerate(f.degrees()) if n)
-    return sum(c * x ** e[k] for e, c in terms(f))
-
-
 def test_elimination_loses_no_zero_and_splits_products():
     x, y, z = X.numerator, Y.numerator, Z.numerator
     # Points with x = 0, or y = 0 and z = 1.
@@ -313,12 +294,6 @@ def test_what_grows_too_large_stops(monkeypatch):
     monkeypatch.setattr(equations, "FILLED", (0, 0))
     with pytest.raises(Stopped, match="too large"):
         eliminate([x**2 + y**2 - z, x**3 - y**3 - z], [0, 1])
-
-
-def test_factors_without_critical_points_are_left_out():
-    """|dP/d w_0|^2 = 4 r (dP/dr)^2 on P: of resultants for u^2 v^3 one factor is left."""
-    (factor,) = critical_factors(problem(["u**2*v**3"]))
-    assert int(factor.degrees()[0]) == 10
 
 
 def test_feasible_points_are_proved_or_refused():
