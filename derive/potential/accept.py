@@ -168,50 +168,56 @@ def accept_curve(
     return accepted(ZeroTest(curve.notation.parameterization, {}), shown, "weight", str(f))
 
 
+def accept_in_beta(
+    decide: ZeroTest, piece: Piece, K: Expr, begin: Mapping[Symbol, Expr], kind: Argument = ""
+) -> tuple[Identity, ...] | None:
+    """Return what shows that Q has its slope, which is 0 at the start, and Q'' = 1/K, or None.
+
+    Of an integral that is left the slope is no claim.
+    """
+    (x,), (gradient,) = piece.betas, piece.gradient
+    slope, value = map(without_modulus, (gradient, piece.value))
+    name = f"dQ/d{x}"
+    derived = () if piece.integrand else ((f"{name} = {gradient}", value.diff(x), slope),)
+    rest = (
+        ("Q'' K = 1", slope.diff(x) * K, sympy.S.One),
+        (f"{name} = 0 at the start", gradient.xreplace(begin), sympy.S.Zero),
+    )
+    first = accepted(decide, derived, "slope", x.name, str(gradient))
+    found = None if first is None else accepted(decide, rest, kind)
+    return None if first is None or found is None else (*first, *found)
+
+
 def accept_explicit(relation: KernelRelation, piece: Piece) -> Piece | None:
     """Return Q, dQ/dbeta and K with their evidence, or None where an identity is not shown."""
-    (x,), (gradient,), K = piece.betas, piece.gradient, piece.kernel
+    (x,), K, notation = piece.betas, piece.kernel, relation.notation
     if K is None:
         raise AssertionError("a closed form in beta comes with K")
-    notation = relation.notation
     # k = r^2 with r > 0 makes sqrt(k), and sqrt(k + beta^2) over it, independent.
     positive = (k for k, _ in piece.constants if k.is_positive)
     squares = {k: notation.fresh(f"root_{k.name}", positive=True) ** 2 for k in positive}
-    decide = ZeroTest(notation.parameterization, squares)
+    decide, m = ZeroTest(notation.parameterization, squares), relation.m
     used = set[Expr]().union(*(e.free_symbols for e in (piece.value, *piece.gradient, K)))
     named = tuple((symbol, value) for symbol, value in relation.named if symbol in used)
     piece = replace(piece, constants=(*piece.constants, *named))
     written = dict(piece.constants)
-    beta0, K0 = relation.expr(relation.beta0), relation.expr(relation.K0)
-    solved = K**relation.m - relation.expr(relation.power)
-    at_start = K.xreplace({x: beta0, **written})
-    slope, product = without_modulus(piece.value).diff(x), without_modulus(gradient).diff(x) * K
+    begin, K0 = {x: relation.expr(relation.beta0)}, relation.expr(relation.K0)
+    at_start = K.xreplace({**begin, **written})
     shown = (
-        solved.xreplace(written),
+        (K**m - relation.expr(relation.power)).xreplace(written),
         # Neither is negative: K0 = |grad F|^2.
         at_start**2 - K0**2 if _is_nonnegative(K) else at_start - K0,
-        slope - gradient,
-        product - 1,
-        gradient.xreplace({x: beta0, **dict(relation.named)}),
     )
-    if not all(map(decide.vanishes, shown)):
+    found = accept_in_beta(decide, piece, K, {**begin, **dict(relation.named)})
+    if found is None or not all(map(decide.vanishes, shown)):
         return None
-    p, m = notation.parameterization, relation.m
     power, right = ("K", K) if m == 1 else (f"K**{m}", sympy.expand(K**m))
-    at, left = f"at {x} = {relation.beta0!r}", f"({K})" if m == 1 else f"({K})**{m}"
-    shown_slope = f"dQ/d{x} = {quoted(gradient, p)}"
+    claim = f"{power} = {quoted(right, notation.parameterization)}"
+    left, of = f"({K})" if m == 1 else f"({K})**{m}", (power, str(right))
     evidence = (
-        Identity(
-            f"{power} = {quoted(right, p)}",
-            left,
-            repr(relation.power),
-            kind="kernel",
-            of=(power, str(right)),
-        ),
-        Identity("K = |grad F|^2 at the start", f"K {at}", repr(relation.K0)),
-        Identity(shown_slope, str(slope), str(gradient), kind="slope", of=(x.name, str(gradient))),
-        Identity("Q'' K = 1", str(product), "1"),
-        Identity(f"dQ/d{x} = 0 {quoted(at, p)}", f"dQ/d{x} {at}", "0"),
+        Identity(claim, left, repr(relation.power), kind="kernel", of=of),
+        Identity("K = |grad F|^2 at the start", str(at_start), repr(relation.K0)),
+        *found,
     )
     return replace(piece, evidence=evidence)
 

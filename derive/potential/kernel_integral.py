@@ -28,10 +28,10 @@ from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
-from derive.model.notation import Constant, Notation, positive_generators, to_expr, without_modulus
+from derive.model.notation import Constant, Notation, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
-from derive.potential.accept import ZeroTest, accept_explicit, accepted
+from derive.potential.accept import ZeroTest, accept_explicit, accept_in_beta
 from derive.potential.antiderivative import (
     antiderivatives,
     at_start,
@@ -407,15 +407,8 @@ def _accepted(piece: Piece, slope: Expr, R: Expr, notation: Notation) -> Piece |
     K = with_formulas(piece.kernel, piece.roots)
     if sympy.Tuple(value, slope, K).has(*(root.symbol for root in piece.roots)):
         return None  # which moves with beta
-    shown = (
-        ("Q'' K = 1", without_modulus(slope).diff(beta) * K, sympy.S.One),
-        (f"dQ/d{beta} = {slope}", without_modulus(value).diff(beta), without_modulus(slope)),
-        (f"dQ/d{beta} = 0 at the start", slope.xreplace({beta: beta0, **constants}), sympy.S.Zero),
-    )
-    if (evidence := accepted(ZeroTest(notation.parameterization, {}), shown, "kernel")) is None:
-        return None
-    unit, derived, start = evidence
-    derived = replace(derived, kind="slope", of=(beta.name, str(slope)))
-    evidence, note = (*piece.evidence, unit, derived, start), ", ".join(meanings(value))
-    closed = {"value": value, "gradient": (slope,), "integrand": None, "note": note}
-    return trimmed(replace(piece, evidence=evidence, **closed))
+    note = ", ".join(meanings(value))
+    closed = replace(piece, value=value, gradient=(slope,), integrand=None, note=note)
+    decide = ZeroTest(notation.parameterization, {})
+    found = accept_in_beta(decide, closed, K, {beta: beta0, **constants})
+    return trimmed(replace(closed, evidence=(*piece.evidence, *found))) if found else None

@@ -29,15 +29,8 @@ from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
-from derive.model.notation import (
-    AssumePositive,
-    BranchOpen,
-    Notation,
-    to_expr,
-    to_factored_expr,
-    without_modulus,
-)
-from derive.potential.accept import ZeroTest, accept_curve, accepted
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
+from derive.potential.accept import ZeroTest, accept_curve, accept_in_beta
 from derive.potential.antiderivative import (
     antiderivative,
     antiderivatives,
@@ -457,15 +450,9 @@ def through_call(curve: LeafCurve) -> Form | None:
     kernel = shorter if decide.vanishes(shorter - kernel) else kernel
     piece = _in_outputs(curve, found, t)
     (slope,), value = map(written, piece.gradient), written(piece.value).replace(sympy.log, log_of)
-    shown = [
-        ("Q'' K = 1", slope.diff(beta) * kernel, sympy.S.One),
-        (f"dQ/d{beta} = 0 at the start", slope.xreplace({beta: beta0}), sympy.S.Zero),
-    ]
     if piece.integrand is None:
         value = fewest([moving(e, beta) for e in (value, sympy.expand_mul(value))])
-        shown.append((f"dQ/d{beta} = {slope}", without_modulus(value).diff(beta), slope))
-    if (evidence := accepted(decide, shown, "kernel")) is None:
-        return None
     assumed = curve.notation.assumptions
-    given = {"kernel": kernel, "assumptions": assumed, "evidence": evidence}
-    return Form(METRIC, replace(piece, value=value, gradient=(slope,), **given), chart)
+    piece = replace(piece, value=value, gradient=(slope,), kernel=kernel, assumptions=assumed)
+    evidence = accept_in_beta(decide, piece, kernel, {beta: beta0}, "kernel")
+    return Form(METRIC, replace(piece, evidence=evidence), chart) if evidence else None
