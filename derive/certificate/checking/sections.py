@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -39,7 +40,7 @@ class Printed:
     def __init__(
         self, space: Space, betas: Sequence[str], F: Sequence[Function], said: JSON, proof: JSON
     ) -> None:
-        self.space, self.leaf = space, Conditions(space)
+        self.space, self.leaf, self.slopes = space, Conditions(space), proof.get("slopes") or {}
         self.squares = " - ".join(f"{name}**2" for name in betas)
         roots = self.roots = {root["symbol"]: root for root in said["roots"]}
         constants, short = said["constants"], said.get("abbreviations", {})
@@ -96,6 +97,9 @@ class Printed:
         while len(slopes) < degree:
             slopes.append(slopes[-1].derivative(last))
         at = [space.of(p).into(images) for p in slopes]
+        for k, text in enumerate(self.slopes.get(name, ())):
+            given = space.read(text) * math.factorial(k + 1)
+            at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
             shown = any(self._have_one_sign(at) for _ in state.weights_by_laws(self.leaf))
         elif said == "the only real root":
