@@ -197,23 +197,24 @@ def _residual_at(
 
 
 def reaches_all(problem: ConstrainedProblem, free: Collection[int]) -> bool:
-    """Tell whether F is linear in some weights, and onto when the others are at some integers."""
+    """Tell whether F is affine in some weights, and onto when the others are at some integers."""
     rows = []
     for f in problem.F:
         row = [fmpq(0)] * len(problem.weights)
         for exponents, c in terms(f.numerator):
             used = [k for k in free if exponents[k]]
-            if len(used) != 1 or exponents[used[0]] > 1:
+            if sum(exponents[k] for k in used) > 1:
                 return False
             # Integers with no pattern that the terms could share.
             others = ((k * k + 3 * k + 1) ** e for k, e in enumerate(exponents) if k not in free)
-            row[used[0]] += c * prod(others)
+            for k in used:
+                row[k] += c * prod(others)
         rows.append(row)
     return bool(fmpq_mat(rows).rank() == len(rows))
 
 
 def is_onto(problem: ConstrainedProblem) -> bool:
-    """Tell whether every beta has some w, by weights of which F is linear, the others integers.
+    """Tell whether every beta has some w, by weights in which F is affine, the others integers.
 
     These are tried: all that do not divide every output, and each one.
     """
