@@ -100,7 +100,7 @@ class ElementarySigns:
         Expressions that are *given* are positive, too.
         """
         self._given = tuple(given)
-        self._positive = frozenset(positive)
+        self.positive = frozenset(positive)
         self._parameters = frozenset(parameters)
         self._meaning = dict(meaning or {})
         self._known: dict[Expr, bool] = {}
@@ -118,10 +118,10 @@ class ElementarySigns:
         opaque = {x: Symbol(f"size{k}_", positive=True) for k, x in enumerate(_opaque(plain))}
         plain = plain.xreplace(opaque)
         weights += [s.name for s in opaque.values()]
-        self._positive = self._positive.union(weights[known:])
+        self.positive = self.positive.union(weights[known:])
 
         def build(units: dict[str, int]) -> RationalFunction:
-            tower = Tower(weights, parameters, units, self._positive)
+            tower = Tower(weights, parameters, units, self.positive)
             element = tower.element(from_sympy(plain, _WIDE))
             return tower.field.embed(element)
 
@@ -169,7 +169,7 @@ class ElementarySigns:
 
     def _signs(self, element: RationalFunction) -> Signs:
         kinds, generators = ("root", "power", "exp"), element.field.generators
-        return Signs(self._positive.union(g.name for g in generators if g.kind in kinds))
+        return Signs(self.positive.union(g.name for g in generators if g.kind in kinds))
 
 
 def _opaque(c: Expr) -> list[Expr]:

@@ -272,7 +272,7 @@ class _Sides:
         """Say why the leading order has no minimizer, or not one alone; empty where it has."""
         variables = tuple(self.magnitudes.values())
         moving = {i for (i, _), slope in leading.slopes.items() if slope != 0}
-        if len(variables) > 1 and len(moving) < len(variables):
+        if (len(variables) > 1 and len(moving) < len(variables)) or self._is_flat(leading):
             return "Q/N does not depend on all outputs: their scales differ"
         for (i, sign), slope in leading.slopes.items():
             if slope == 0:
@@ -281,6 +281,19 @@ class _Sides:
             if not slope.has(*variables) and not (alone and self.decide.sign(slope) == sign):
                 return "Q/N tends to a linear function"
         return ""
+
+    def _is_flat(self, leading: LeadingGradient) -> bool:
+        """Tell whether some <c, G> = 0 at as many points as there are outputs, which G couples."""
+        x, slopes = [*self.magnitudes.values()], [*leading.slopes.values()]
+        if any(self.gradient.single) or len(x) < 2:
+            return False
+        near, far = sympy.Rational(1, 48), sympy.Rational(1, 8)
+        places = [{b: far if b == a else near for b in x} for a in x]
+        rows = [[g.subs(place, simultaneous=True) for g in slopes] for place in places]
+        try:
+            return self.decide.is_zero(sympy.Matrix(rows).det())
+        except Undecided:
+            return False
 
     def _expanded(self, i: int, sign: int, span: Fraction) -> Expansion:
         g = self.gradient.entries[i]

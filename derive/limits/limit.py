@@ -224,7 +224,8 @@ def recognize(
     degrees = {_degree(g, magnitudes, decide) for g in slopes if not decide.is_zero(g)}
     q = degrees.pop() if len(degrees) == 1 else None
     if q is None or q == -1:
-        return LimitingPotential("other", None, tuple(above))
+        round_ = not any(single) and rises_radially(above, betas, decide.positive)
+        return LimitingPotential("l2" if round_ else "other", None, tuple(above))
     return _homogeneous(entries, q, decide) if any(single) else _coupled(above, betas, q, decide)
 
 
@@ -247,6 +248,50 @@ def _quadratic(gradient: Sequence[Expr], betas: Sequence[Symbol]) -> LimitingPot
     centred = round_ and all(z == 0 for z in offset)
     shape: Shape = "l2" if centred else "quadratic"
     return LimitingPotential(shape, Q, tuple(gradient), sympy.Integer(2))
+
+
+@dataclass(frozen=True)
+class Radial:
+    """grad Q = psi(s) beta/s + z with s = |beta| and z free of beta.
+
+    Attributes:
+        psi: in the symbol *length*.
+        offset: z.
+    """
+
+    psi: Expr
+    length: Symbol
+    offset: tuple[Expr, ...]
+
+
+def find_radial(
+    gradient: Sequence[Expr], betas: Sequence[Symbol], positive: Iterable[str]
+) -> Radial | None:
+    """Return the parts of a gradient that is along beta but for a constant, or None."""
+    slopes = tuple(g.as_independent(*betas, as_Add=True)[0] for g in gradient)
+    s = Symbol("length_", positive=True)
+    rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
+    axis = {**dict.fromkeys(betas, sympy.S.Zero), betas[0]: s}
+    psi = rest[0].subs(axis, simultaneous=True)
+    length = length_of(betas)
+    factor = psi.xreplace({s: length})
+    across = [r * length - factor * b for r, b in zip(rest, betas, strict=True)]
+    try:
+        along_beta = all(map(ElementarySigns({*positive, s.name}).is_zero, across))
+    except Undecided:
+        along_beta = False
+    return Radial(psi, s, slopes) if along_beta else None
+
+
+def rises_radially(
+    gradient: Sequence[Expr], betas: Sequence[Symbol], positive: Iterable[str]
+) -> bool:
+    """Tell whether a limit of gradients of convex Q is psi(|beta|) beta/|beta|, of several outputs.
+
+    It is monotone, so that psi, which is analytic and not 0, is nowhere negative, and rises.
+    """
+    radial = find_radial(gradient, betas, positive) if len(betas) > 1 else None
+    return radial is not None and not any(radial.offset)
 
 
 def _homogeneous(entries: Sequence[_Entry], q: Expr, decide: ElementarySigns) -> LimitingPotential:

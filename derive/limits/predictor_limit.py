@@ -9,8 +9,8 @@ conditions of their limits are those of least l2 norm. psi may outgrow every pow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from string import ascii_lowercase
 
@@ -24,7 +24,7 @@ from derive.limits.asymptotics import CONSTANT, depths_in
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.implicit import parametric_limit
 from derive.limits.kernel_regime import TangentKernel
-from derive.limits.limit import Limit, LimitingPotential, Point, undecided
+from derive.limits.limit import Limit, LimitingPotential, Point, find_radial, undecided
 from derive.model.notation import Notation, rational, to_expr
 from derive.potential.chart import length_of
 from derive.potential.piece import Piece, written_out
@@ -119,39 +119,6 @@ def _largest_roots(pieces: Sequence[Piece]) -> tuple[tuple[Symbol, Expr], ...] |
     if any(root.from_above != 0 for root, _ in named):
         return None
     return tuple((r.symbol, written_out(r.polynomial, (), values)) for r, values in named)
-
-
-@dataclass(frozen=True)
-class Radial:
-    """grad Q = psi(s) beta/s + z with s = |beta| and z free of beta.
-
-    Attributes:
-        psi: in the symbol *length*.
-        offset: z.
-    """
-
-    psi: Expr
-    length: Symbol
-    offset: tuple[Expr, ...]
-
-
-def find_radial(
-    gradient: Sequence[Expr], betas: Sequence[Symbol], positive: Iterable[str]
-) -> Radial | None:
-    """Return the parts of a gradient that is along beta but for a constant, or None."""
-    slopes = tuple(g.as_independent(*betas, as_Add=True)[0] for g in gradient)
-    s = Symbol("length_", positive=True)
-    rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
-    axis = {**dict.fromkeys(betas, sympy.S.Zero), betas[0]: s}
-    psi = rest[0].subs(axis, simultaneous=True)
-    length = length_of(betas)
-    factor = psi.xreplace({s: length})
-    across = [r * length - factor * b for r, b in zip(rest, betas, strict=True)]
-    try:
-        along_beta = all(map(ElementarySigns({*positive, s.name}).is_zero, across))
-    except Undecided:
-        along_beta = False
-    return Radial(psi, s, slopes) if along_beta else None
 
 
 def norm_limit(

@@ -44,7 +44,7 @@ from derive.limits.asymptotics import (
 from derive.limits.fixed_beta import ClosedGradient, in_length
 from derive.limits.growing_beta import may_vanish
 from derive.limits.implicit import expand_along, expand_largest_root
-from derive.limits.predictor_limit import find_radial
+from derive.limits.limit import find_radial
 from derive.model.condition import Sign
 from derive.potential.chart import length_of
 from derive.potential.piece import Curve, Piece, written_out
