@@ -6,7 +6,7 @@ a candidate is accepted by :mod:`derive.inverse.acceptance`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
@@ -100,6 +100,31 @@ def _unequal(x: Expr) -> str:
     return f"{t} != {sympy.expand(t - x / slope)}" if known else f"{x} != 0"
 
 
+def defined(formulas: Iterable[Expr], parameters: Iterable[str]) -> Iterator[Expr]:
+    """Yield functions of the parameters that formulas divide by, squared, or that stand in logs.
+
+    In logs and roots they are factors: a of log(a*beta). Where these are so the formulas, which
+    are taken where all parameters are positive, are what they are called.
+    """
+    own = {*parameters}
+    for f in formulas:
+        for power in f.atoms(sympy.Pow):
+            if power.exp.could_extract_minus_sign():
+                yield from (x**2 for x in _of_parameters(power.base, own))
+            if not power.exp.is_Integer:
+                yield from _of_parameters(power.base, own)
+        for log in f.atoms(sympy.log):
+            yield from _of_parameters(log.args[0], own)
+
+
+def _of_parameters(product: Expr, parameters: Set[str]) -> Iterator[Expr]:
+    """Yield the factors that are functions of parameters alone."""
+    for x in sympy.Mul.make_args(sympy.factor_terms(product)):
+        names_of_x = {s.name for s in x.free_symbols}
+        if names_of_x and names_of_x <= parameters:
+            yield x
+
+
 def conditions(
     positive: frozenset[str], assumed: Sequence[Expr], beta_0: Tree | None, interval: Interval
 ) -> tuple[str, ...]:
@@ -114,12 +139,12 @@ def conditions(
     known = positive | {x.name for x in cores if x.is_Symbol}
     kept = [x for x in cores if x.is_Symbol or known_sign(x, known) != 1]
     generic = [_unequal(x.base) for x in squares if known_sign(x.base, known) is None]
-    texts = tuple(dict.fromkeys((*(f"{x} > 0" for x in kept), *generic)))
-    if beta_0 is None or not names((beta_0,)):
-        return texts
-    ends = zip("><", interval, strict=True)
-    text = to_text(beta_0)
-    return (*texts, *(f"{text} {side} {end}" for side, end in ends if not end.is_infinite))
+    texts = [*(f"{x} > 0" for x in kept), *generic]
+    if beta_0 is not None and names((beta_0,)):
+        ends = zip("><", interval, strict=True)
+        text = to_text(beta_0)
+        texts += [f"{text} {side} {end}" for side, end in ends if not end.is_infinite]
+    return tuple(dict.fromkeys(texts))
 
 
 ZERO, ONE = sympy.S.Zero, sympy.S.One

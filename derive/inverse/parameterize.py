@@ -16,7 +16,7 @@ from sympy import Expr
 
 from derive.errors import InputError
 from derive.inverse.acceptance import accepts
-from derive.inverse.candidates import Candidate, W, candidates, conditions, tidy
+from derive.inverse.candidates import Candidate, W, candidates, conditions, defined, tidy
 from derive.inverse.coupled import LinearChange, in_the_plane, linear_change
 from derive.inverse.design import (
     Coordinate,
@@ -244,7 +244,12 @@ def _one_weight(convexity: Convexity, candidate: Candidate) -> OneWeight:
         candidate.interval,
         candidate.scale,
         start,
-        conditions(term.positive, candidate.assumed, start.beta_0, candidate.interval),
+        conditions(
+            term.positive,
+            (*candidate.assumed, *defined((term.Q, candidate.F), term.parameters)),
+            start.beta_0,
+            candidate.interval,
+        ),
         convexity.interval is not None,
         candidate.inverse,
     )

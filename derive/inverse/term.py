@@ -24,6 +24,7 @@ from derive.exact.linear.matrix import Matrix, determinant, dot, inverse
 from derive.exact.signs import Signs
 from derive.exact.towers.germ import Elementary, Unsettled
 from derive.inverse.candidates import Interval, LineElement, tidy
+from derive.language import to_sympy
 from derive.language.tree import Call, Name, Power, Tree, names, walk
 from derive.model.labels import backticked
 from derive.model.notation import to_expr
@@ -93,6 +94,11 @@ class Term:
         own = {"positive": True} if self.one_sided else {"real": True}
         variables = {name: Symbol(name, **own) for name in self.coordinates}
         return variables | {name: Symbol(name, positive=True) for name in self.parameters}
+
+    @property
+    def Q(self) -> Expr:
+        """Q in these symbols."""
+        return to_sympy(self.tree, self.symbols())
 
     def parameter_points(self) -> Iterator[dict[str, Fraction]]:
         """Yield rational values of the parameters, positive ones."""

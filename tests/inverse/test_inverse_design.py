@@ -72,9 +72,26 @@ def test_a_tempered_entropy_has_a_power_with_its_exponent():
         (found,) = parameterize(q).coordinates
         assert found.finding.verdict is Verdict.PROVED
         assert parameterize(q).outputs == ("w**(2/(2 - t))",)
-        assert found.assumed == ("t != 2",)
+        assert found.assumed == ("t != 2", "t != 1")
     (power,) = parameterize("c*beta**n/n").coordinates
     assert set(power.assumed) == {"c*(n - 1) > 0", "n > 0"}
+
+
+@pytest.mark.parametrize(
+    ("q", "asked"),
+    [
+        ("exp(a*beta)", ("a > 0",)),  # a constant where a = 0, where F = 2 log(w)/a is nothing
+        ("c*exp(a*beta) + k", ("c > 0", "a > 0")),
+        ("-log(a*beta)", ("a > 0",)),  # not on beta > 0 else
+        ("beta*log(beta/a) - beta", ("a > 0",)),
+        ("beta**2/(t - 1)", ("1/(t - 1) > 0", "t != 1")),
+        ("-log(beta - a)", ()),
+    ],
+)
+def test_what_q_and_f_divide_by_or_have_in_logs_is_asked(q, asked):
+    (found,) = parameterize(q).coordinates
+    assert found.finding.verdict is Verdict.PROVED
+    assert found.assumed == asked
 
 
 @pytest.mark.every(24)

@@ -26,6 +26,16 @@ def found(outputs, start=None, variable="alpha", positive=(), toward=(0, "oo")):
 
 
 TIED = {"p": "alpha", "m": "alpha"}
+
+
+def test_names_of_limits_of_coupled_outputs():
+    """(beta1 + beta2)^2/8 has no minimizer alone; psi(|beta|) beta/|beta| has that of |beta|."""
+    flat = found(["u + a*v", "u - a*v"], {"u": "0", "a": "0", "v": "alpha"}, toward=("oo",))
+    assert "all outputs" in flat.limits[0].finding.reason
+    start = {"a": "3/2", "u1": "alpha", "u2": "0"}
+    assert found(["a*u1", "a*u2"], start, toward=(0,)).limits[0].regime == "anti-NTK"
+
+
 UNSEEN = [
     "a*b*c from a=2*alpha, b=alpha, c=3*alpha: intermediate, kernel",
     "c*x/sqrt(x**2 + y**2), c*y/sqrt(x**2 + y**2): anti-NTK, kernel",
