@@ -1,6 +1,6 @@
-"""Fields of dataclasses as options: of a model that is typed, of forms, and of settings."""
+"""Fields of dataclasses as options: one for each, with its default, its bounds and its text."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import pytest
 from click.testing import CliRunner
@@ -8,13 +8,76 @@ from click.testing import CliRunner
 from derive import InputError
 from derive.cli.data import Margin
 from derive.cli.findings import Perturb
-from derive.cli.forms import FORMS, chosen_form
+from derive.cli.forms import FORMS, Form, chosen_form, offer
 from derive.cli.main import COMMANDS, GROUPS, load
 from derive.cli.options import OfModel, OfPolynomials, command, parameters
 from derive.cli.regularizer import Regularizer
 from derive.model.typed import TypedModel
+from derive.option import option
 from numerics.experiments.settings import Setting
 from tests.cli.commands import run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Above:
+    form: Form = offer("json")
+    width: int = option(1, "A size.", "N", at_least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box(Above):
+    height: float = option(2.0, "Another.", "X", "--tall")
+    depths: tuple[int, ...] = option((3, 4), "Some.", "N", above=0)
+    inner: int = 7
+    name: str | None = option(None, metavar="[NAME]")
+    text: str = option(..., "Needed.", "TEXT")
+    other: str | None = option(None, "Not needed.", "TEXT")
+
+
+@pytest.fixture
+def made():
+    return []
+
+
+@pytest.fixture
+def box(made):
+    return command("box", "A box.", "", lambda one: made.append(one) or 0, Box)
+
+
+def test_own_fields_come_before_those_that_all_commands_have():
+    names = [one.name for one in parameters(Box)]
+    assert names == ["width", "height", "depths", "name", "text", "other", "json"]
+
+
+def test_what_is_typed_is_a_record(box, made):
+    for typed in (
+        "--tall 5 --depths 1,2, x --text t --json",
+        "--text t",
+        "--text --json --other -x",
+    ):
+        assert CliRunner().invoke(box, typed.split()).exit_code == 0
+    assert made == [
+        Box(height=5.0, depths=(1, 2), name="x", text="t", form=FORMS["json"]),
+        Box(text="t"),
+        Box(text="--json", other="-x"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "bad", [["--width", "-1"], ["--tall", "x"], ["--inner", "1"], ["a", "b"], []]
+)
+def test_what_does_not_fit_is_refused(box, made, bad):
+    needed = ["--text", "t"] if bad else []
+    assert CliRunner().invoke(box, [*bad, *needed]).exit_code == 2
+    assert made == []
+
+
+@pytest.mark.parametrize(
+    "bad", [["--depths", "0"], ["--depths", "x"], ["--tall", "1", "--tall=2"], ["--json", "--json"]]
+)
+def test_a_refusal_of_our_own_names_the_option(box, bad):
+    with pytest.raises(InputError, match=bad[0]):
+        CliRunner().invoke(box, [*bad, "--text", "t"], catch_exceptions=False)
 
 
 @pytest.mark.parametrize("kind", [OfModel, OfPolynomials])
