@@ -191,3 +191,9 @@ def test_a_logarithm_is_that_of_the_absolute_value():
     assert s.read("log(Abs(x - y))").same(s.read("A"))
     with pytest.raises(Rejected, match="not among"):
         s.read("exp(y - x)")
+
+
+def test_a_power_of_what_is_negative_is_not_that_of_its_absolute_value():
+    s = space("x**D", "log(x)")
+    with pytest.raises(Rejected, match="the base of a power"):
+        s.define({"of": "(-x)**D", "is": "x**D", "from": [["x**D", "1"]]})

@@ -50,7 +50,7 @@ def test_a_weight_that_keeps_its_sign_has_one_at_the_start():
     root["branch"] = "the largest real root"
     logs = ["log(Abs(w/(w + 1)))", "log(Abs(w_0/(w_0 + 1)))"]
     names = [{"name": f"l{n}", "of": call} for n, call in enumerate(logs)]
-    part = {"definitions": [{"name": "A", "is": "w"}], "domain": None}
+    part = {"definitions": [{"name": "A", "is": "w"}], "slopes": {}, "domain": None}
     record["certificate"]["pieces"] = [part]
     kept = ["w_0 != 0", "w_0 + 1 != 0", "w keeps its sign along the flow"]
     form(record, None, [y], kept, names)
