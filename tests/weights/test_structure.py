@@ -8,6 +8,7 @@ import sympy
 from derive import DegenerateStart, InputError, Parameterization, Verdict
 from derive.weights import hessian
 from derive.weights.conserved import along, bracket, find_conserved, find_lie_structure
+from derive.weights.metric import find_metric
 from derive.weights.witness import hessian_conditions, independent_point, is_free, samples
 from tests.models import COUPLED, DECIDED, NO, YES, parsed
 from tests.published import derive_once
@@ -195,7 +196,7 @@ def test_a_condition_fails_at_a_start_where_the_exact_road_refutes(
     p, hessian_fails, warp_fails, monkeypatch
 ):
     monkeypatch.setattr(hessian, "LARGE", 0)  # points are looked at even where K is small
-    metric = derive_once(p).blocks[0].metric
+    metric = find_metric(find_conserved(find_lie_structure(p)))
     found = hessian.find_failing_condition(metric, hessian_conditions)
     assert (found is not None) == hessian_fails
     found = hessian.find_failing_condition(metric, hessian.warp_and_closure)
