@@ -142,7 +142,7 @@ class Space(Reading):
         """Return a function with the powers of roots lowered by their relations."""
         sides = [f.top, f.bottom]
         for relation, k in self.relations[::-1]:
-            if leading(relation, k).is_one():  # roots; what is left is the same function
+            if k >= self.size and leading(relation, k).is_one():  # what is left is the same
                 sides = [remainder(p, relation, k)[0] for p in sides]
         return Function(self, *sides)
 

@@ -192,7 +192,9 @@ class Calls(Definitions):
                 space.leave(before)  # a tie may have symbols of the start
                 del self.entries[size:]
         if not space.knows(call):
-            super().meet(call)
+            shared = bool(self.fields) and call.kind == "log"
+            entry = products.logarithm(space, call) if shared else None
+            space.define(entry) if entry else super().meet(call)
 
     def _in_field(self, call: Call, field: FunctionField) -> JSON:
         """Return the definition of a call in the generators of a field."""
