@@ -87,19 +87,17 @@ def integrate_power(metric: Metric, notation: Notation, power: Power) -> Piece |
     try:
         beta0, K0 = map(p.at_start, (p.F[0], metric.K[0][0]))
         sign, assumed = (1, ()) if signed else start_sign(beta0 - b, notation)
-        t = _real_power(p.start_field, sign * (beta0 - b), n)
-        kappa = t.field.embed(K0) / t
-        field = t.field.extended((notation.betas[0].name,))
-        K = _real_power(field, sign * (field.gens[0] - field.embed(b)), field.embed(n))
+        m, kappa, K = _powers(power, sign * (beta0 - b), K0, sign, notation)
     except (InputError, ZeroDivisionError):
         return None
     field = K.field
     beta0, K0, b, kappa = map(field.embed, (beta0, K0, b, kappa))
     given = notation, field, notation.betas[0], (beta0,), ()
-    relation = KernelRelation(*given, 1, kappa * K, K0)
+    relation = KernelRelation(*given, m, kappa * K, K0)
     if n == 1:
         return _entropy(relation, kappa, b)
-    x, exponent, k = notation.betas[0], to_expr(n, notation.start_symbols), relation.expr(kappa)
+    x, exponent = notation.betas[0], to_expr(n, notation.start_symbols)
+    k = relation.expr(kappa) ** sympy.Rational(1, m)
     t, t0 = sign * (x - relation.shorter(b)), sign * relation.factored(beta0 - b)
     if n == 2:
         value = _without_constant((t / t0 - logarithm(relation, t)) / k, x)
@@ -120,6 +118,24 @@ def integrate_power(metric: Metric, notation: Notation, power: Power) -> Piece |
         (x,), value, (gradient,), assumptions=(*assumed, *excluded), kernel=k * t**exponent
     )
     return accept_explicit(relation, piece)
+
+
+def _powers(
+    power: Power, t0: RationalFunction, K0: RationalFunction, sign: int, notation: Notation
+) -> tuple[int, RationalFunction, RationalFunction]:
+    """Return m, kappa^m and t^(n m): m is 1 but where kappa^m alone is a number."""
+    field = t0.field.extended((notation.betas[0].name,))
+    n, t = power.n, sign * (field.gens[0] - field.embed(power.b))
+    if n.is_constant():
+        m = n.value().denominator
+        k = int(n.value() * m)
+        kappa = K0**m / t0**k
+        if m == 1 or kappa.is_constant():
+            return m, kappa, t**k
+    below = _real_power(t0.field, t0, n)
+    field = below.field.extended(field.names[:1])
+    t = sign * (field.gens[0] - field.embed(power.b))
+    return 1, below.field.embed(K0) / below, _real_power(field, t, field.embed(n))
 
 
 def _power_of_start(t0: Expr, n: Expr) -> Expr:
