@@ -41,7 +41,7 @@ POWERS = [  # of which K is a multiple of a power of beta - b
     ("w**(5/2)", "-beta**(4/5) + 4*beta/(5*sqrt(w_0))"),
     ("-w**(4/5)", "25*beta*w_0**(6/5)/24 + 5*(-beta)**(5/2)/12"),
     ("1/sqrt(w)", "4*beta*w_0**(5/2)/5 + 1/(5*beta**4)"),
-    ("u*v under sign descent", "2*(beta + (u_0 - v_0)**2/4)**(3/2)/3 - beta*(u_0 + v_0)/2"),
+    ("u*v under sign descent", "-beta*(u_0/2 + v_0/2) + 2*(beta + (u_0 - v_0)**2/4)**(3/2)/3"),
 ]
 
 
