@@ -179,7 +179,8 @@ class _AlongWeight:
             return fewest([change, sympy.factor_terms(change)]), begin
         if mu.has(sympy.exp):
             start = mu.replace(sympy.log, self.log_at_start).xreplace(begin)
-            return mu - start, begin | dict(self.constants())
+            change = fewest([mu - start, with_hyperbolic(mu - start)])
+            return change, begin | dict(self.constants())
         # one logarithm of a quotient would ask more of the start
         whole = gathered(mu, self.t)
         return whole - (mu if t0.free_symbols else whole).xreplace(begin), begin
@@ -410,7 +411,7 @@ class _AlongWeight:
         whole = self.expr(f)
         factored = self.positive(sympy.powsimp(to_factored_expr(f, self.symbols), combine="exp"))
         spread = sympy.powsimp(sympy.expand(whole), combine="exp")
-        others = (*others, with_hyperbolic(whole), with_hyperbolic(spread))
+        others = (*others, *map(with_hyperbolic, (*others, whole, spread)))
         return fewest([whole, factored, *(e for e in others if self.decide.vanishes(e - whole))])
 
     def written(self, R: LogFunction) -> Expr | None:
@@ -421,8 +422,9 @@ class _AlongWeight:
             return None
         total = log_expr(on_leaf, self.symbols)
         whole = sympy.powsimp(sympy.expand(self.positive(total)), combine="exp")
-        short = sympy.factor(whole := moving(whole, self.t))
-        return fewest([whole, short]) if self.decide.vanishes(short - whole) else whole
+        whole = moving(whole, self.t)
+        others = with_hyperbolic(whole), sympy.factor(whole)
+        return fewest([whole, *(e for e in others if self.decide.vanishes(e - whole))])
 
     def evidence(self, f: Expr, r: Expr) -> Iterator[Identity]:
         """Yield the flow of the weights along t."""

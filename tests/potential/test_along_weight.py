@@ -366,7 +366,7 @@ INTEGRAL = (
     [
         ("x = a_0 .. t", "x = b_0 .. t"),
         ("delta/2 + cosh(2*x)", "delta/3 + cosh(2*x)"),
-        ("- exp(2*t)/8", "- exp(2*t)/9"),
+        ("- cosh(2*t)/4", "- cosh(2*t)/5"),
         ('"is": "a"', '"is": "b"'),
     ],
 )
