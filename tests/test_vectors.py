@@ -106,7 +106,10 @@ def test_a_vector_and_its_coordinates_have_one_q(phi, start, d):
     assert ours.hessian.verdict is theirs.hessian.verdict
     assert ours.verdict is theirs.verdict is Verdict.PROVED
     assert ours.potential.kind == theirs.potential.kind
-    assert sympy.simplify(ours.warping.g / theirs.warping.g).is_number
+    ratio = sympy.simplify(ours.warping.g / theirs.warping.g)
+    names = {x.name: x for x in ratio.free_symbols}
+    # From a*b with a = b it is a = b on the leaf, which coordinates know.
+    assert (ratio.subs(names["b"], names["a"]) if start == TIED and names else ratio).is_number
     u0 = [(k + 3) / (3 * d) for k in range(d)]
     known = {
         n: x for n, x in (("a_0", 2), ("b_0", 0.5)) if n in theirs.parameterization.start_symbols
@@ -187,7 +190,7 @@ def test_names_of_the_user_are_kept():
     [
         ("a + norm_u**2", r"$\psi(s) = \lVert u \rVert \, e^{- 2 a}$ where the curve "
          r"$(a, \lVert u \rVert)' = \nabla s$ from the start has "),
-        ("c*norm_u", r"with $\psi = \mathrm{d}q/\mathrm{d}s$."),
+        ("c*norm_u", r"with $\psi = \mathrm{d}q/\mathrm{d}s$;"),
         ("a**2*b + norm_u**2", r"$T = \varphi^{2}$ and $R = \lvert \nabla s\rvert^{2}$ where "),
     ],
 )  # fmt: skip
