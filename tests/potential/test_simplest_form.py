@@ -42,10 +42,10 @@ def test_a_convolution_is_a_sum_over_sums_and_differences():
     (a,) = a - set(found.beta)
     q = [x * sympy.log(x / a**2) / 4 - x / 4 for x in (b1 + b2, b1 - b2)]
     assert sympy.expand(sympy.expand_log(found.potential.Q - sum(q), force=True)) == 0
-    assert [r.explicit for r in piece.roots] == [b1 + b2, b1 - b2]
+    assert not piece.roots  # whose names would be longer than what they are
     roads = [r.name for r in found.blocks[0].roads if r.finding.verdict is Verdict.PROVED]
-    assert roads[0].startswith("separate coordinates")
-    assert any(name.startswith("weight space") for name in roads)
+    assert roads[0].startswith("weight space")
+    assert any(name.startswith("separate coordinates") for name in roads)
     assert "of several forms the shortest is printed" in " ".join(found.to_text().split())
 
 
