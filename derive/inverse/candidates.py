@@ -20,7 +20,7 @@ from derive.exact.field.function_field import FunctionField
 from derive.exact.signs import Signs
 from derive.exact.towers.germ import Elementary, Unsettled
 from derive.exact.towers.tower import to_field
-from derive.language import from_sympy, to_text
+from derive.language import from_sympy, to_sympy, to_text
 from derive.language.tree import Tree, names
 
 Interval: TypeAlias = tuple[Expr, Expr]
@@ -141,9 +141,11 @@ def conditions(
     generic = [_unequal(x.base) for x in squares if known_sign(x.base, known) is None]
     texts = [*(f"{x} > 0" for x in kept), *generic]
     if beta_0 is not None and names((beta_0,)):
-        ends = zip("><", interval, strict=True)
-        text = to_text(beta_0)
-        texts += [f"{text} {side} {end}" for side, end in ends if not end.is_infinite]
+        x = to_sympy(beta_0, {name: Symbol(name, positive=True) for name in names((beta_0,))})
+        for side, sign, end in zip("><", (1, -1), interval, strict=True):
+            parts = (sign * (x - end)).as_independent(*x.free_symbols, as_Add=False)
+            if not end.is_infinite and {known_sign(part, known) for part in parts} != {1}:
+                texts.append(f"{to_text(beta_0)} {side} {end}")
     return tuple(dict.fromkeys(texts))
 
 

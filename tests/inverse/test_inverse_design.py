@@ -86,6 +86,7 @@ def test_a_tempered_entropy_has_a_power_with_its_exponent():
         ("beta*log(beta/a) - beta", ("a > 0",)),
         ("beta**2/(t - 1)", ("1/(t - 1) > 0", "t != 1")),
         ("-log(beta - a)", ()),
+        ("beta*log(a*beta)", ("a > 0",)),  # from exp(-1)/a, which is then positive
     ],
 )
 def test_what_q_and_f_divide_by_or_have_in_logs_is_asked(q, asked):
