@@ -141,12 +141,17 @@ def conditions(
     generic = [_unequal(x.base) for x in squares if known_sign(x.base, known) is None]
     texts = [*(f"{x} > 0" for x in kept), *generic]
     if beta_0 is not None and names((beta_0,)):
-        x = to_sympy(beta_0, {name: Symbol(name, positive=True) for name in names((beta_0,))})
-        for side, sign, end in zip("><", (1, -1), interval, strict=True):
-            parts = (sign * (x - end)).as_independent(*x.free_symbols, as_Add=False)
-            if not end.is_infinite and {known_sign(part, known) for part in parts} != {1}:
-                texts.append(f"{to_text(beta_0)} {side} {end}")
+        texts += _inside(beta_0, interval, known)
     return tuple(dict.fromkeys(texts))
+
+
+def _inside(beta_0: Tree, interval: Interval, known: frozenset[str]) -> Iterator[str]:
+    """Yield on which side of an end a start has to be, where that is not known."""
+    x = to_sympy(beta_0, {name: Symbol(name, positive=True) for name in names((beta_0,))})
+    for side, sign, end in zip("><", (1, -1), interval, strict=True):
+        parts = (sign * (x - end)).as_independent(*x.free_symbols, as_Add=False)
+        if not end.is_infinite and {known_sign(part, known) for part in parts} != {1}:
+            yield f"{to_text(beta_0)} {side} {end}"
 
 
 ZERO, ONE = sympy.S.Zero, sympy.S.One
