@@ -430,7 +430,7 @@ class _Solving(_Growing):
     def _has_no_zero(self, name: str, shift: RationalFunction) -> bool:
         """Tell whether d log (w + shift)/dmu is finite where w + shift is 0, or F ends there."""
         p, given = self.p, self.start.given
-        if name in p.nonnegative and shift.is_zero():
+        if name in p.nonnegative - {v.norm for v in p.vectors} and shift.is_zero():
             return True
         laws = {symbol.name: law.rational for symbol, law in given.laws if not law.logs}
         images = {given.t: given.place, **laws, **{n: p.field.named(n) for n in p.parameters}}
