@@ -94,7 +94,8 @@ class Margin(Steepest, OfModel, Recorded):
             return with_data(answer, _kkt_point(record, X, labels, enter), self.form)
         enter("largest margin")
         try:
-            sides = () if self.norm else _sides(record, features)
+            copies = features // len(record.derivation.beta)
+            sides = () if self.norm else record.sides * copies
             norm = self.norm or ("l1" if sides else _norm(record))
             found = max_margin(X, labels, norm, shape, sides=sides)
             return with_data(answer, found, self.form)
@@ -115,16 +116,6 @@ def _kkt_point(record: Margins, X: object, labels: Sequence[str], enter: Enter) 
         raise InputError(f"--kkt is of two classes, {words}")
     enter("a KKT point")
     return kkt_point(p, [[Fraction(x, folded.scale) for x in row] for row in folded.rows])
-
-
-def _sides(record: Margins, features: int) -> tuple[int, ...]:
-    """Return on which side of 0 each entry lies, 0 for both, where the horizon is l1 on these."""
-    shape, betas = record.shape, record.derivation.beta
-    if shape.cone is None or any(x.leading is None or x.leading.degree != 1 for x in record.far):
-        return ()
-    on = dict(shape.sides)
-    sides = tuple(on.get(b, 0) for b in betas)
-    return () if shape.cone != sum(map(abs, betas)) else sides * (features // len(betas))
 
 
 def _norm(record: Margins) -> str:

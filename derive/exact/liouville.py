@@ -107,22 +107,16 @@ def why_not_elementary_root(square: RationalFunction, t: int = 0) -> str | None:
 def why_not_elementary_binomial(f: RationalFunction, t: int = 0) -> str | None:
     """Return why int f dt is no elementary function for f = c t^m (a + b t^n)^p; else None.
 
+    Where m or p are open it is for fractions of which none of the three cases holds.
+
     >>> from derive.exact.towers.tower import build_elements
     >>> from derive.language import parse_expression
     >>> (f,) = build_elements([parse_expression("(1 + t**2)**(1/4)")], "t")
     >>> print(why_not_elementary_binomial(f))
     the binomial differential of `(t**2 + 1)**(1/4)` is none of the elementary ones (Chebyshev 1853)
     """
-    field, x, powers = f.field, f.field.gens[t], dict[RationalFunction, RationalFunction]()
-    calls = {g.name: g for g in field.generators if g.kind in ("root", "power")}
-    for g, n in factored(f)[1]:
-        inside, exponent = [(g, 1)], field.constant(n)
-        if (call := calls.get(repr(g))) is not None:
-            inside = factored(field.embed(call.argument))[1]
-            root = call.kind == "root"
-            exponent = exponent / call.index if root else exponent * field.embed(call.exponent)
-        for h, k in inside:
-            powers[h] = powers.get(h, field.zero) + k * exponent
+    field, x = f.field, f.field.gens[t]
+    powers = _powers(f)
     m = powers.pop(x, field.zero)
     moving = [(h, p) for h, p in powers.items() if not field.derivative(h, t).is_zero()]
     if len(moving) != 1:
@@ -137,8 +131,25 @@ def why_not_elementary_binomial(f: RationalFunction, t: int = 0) -> str | None:
     if any(q.is_constant() and q.value().denominator == 1 for q in tests):
         return None
     what = f"({h!r})**({p!r})" if m.is_zero() else f"{x!r}**({m!r})*({h!r})**({p!r})"
+    open_ = dict.fromkeys(name for q in tests for name in q.variables())
+    given = f", {', '.join(f'`{name}`' for name in open_)} rational," if open_ else ""
     why = "is none of the elementary ones (Chebyshev 1853)"
-    return f"the binomial differential of `{what}` {why}"
+    return f"the binomial differential of `{what}`{given} {why}"
+
+
+def _powers(f: RationalFunction) -> dict[RationalFunction, RationalFunction]:
+    """Return the irreducible factors of f, those of what is under roots and powers, with powers."""
+    field, powers = f.field, dict[RationalFunction, RationalFunction]()
+    calls = {g.name: g for g in field.generators if g.kind in ("root", "power")}
+    for g, n in factored(f)[1]:
+        inside, exponent = [(g, 1)], field.constant(n)
+        if (call := calls.get(repr(g))) is not None:
+            inside = factored(field.embed(call.argument))[1]
+            root = call.kind == "root"
+            exponent = exponent / call.index if root else exponent * field.embed(call.exponent)
+        for h, k in inside:
+            powers[h] = powers.get(h, field.zero) + k * exponent
+    return powers
 
 
 def _over_root(square: RationalFunction, t: int) -> tuple[RationalFunction, RationalFunction]:

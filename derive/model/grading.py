@@ -63,11 +63,6 @@ class Grading:
         return all(self.matrix[i][j].is_zero() for i, j in pairs)
 
     @functools.cached_property
-    def is_scalar(self) -> bool:
-        """Is it I/D?"""
-        return self.is_diagonal and len({*self.diagonal}) == 1
-
-    @functools.cached_property
     def blocks(self) -> tuple[tuple[Fraction, tuple[int, ...]], ...]:
         """The weights of each entry of a diagonal Lam in numbers, the largest first; else none."""
         if not self.is_diagonal or not all(x.is_constant() for x in self.diagonal):

@@ -225,7 +225,7 @@ def follow(blocks: Sequence[Block], process: str) -> tuple[Leaf, ...]:
     several = sum(len(b.conserved.laws) for b in blocks) > 1
     found: list[Leaf] = []
     for block in blocks:
-        dual, notation = _dual_of(block.potential.dual, len(blocks) == 1), block.notation
+        dual, notation = _dual_of(block, blocks), block.notation
         p = block.parameterization if dual is None else dual.parameterization
         first = 1 + sum(len(leaf.laws) for leaf in found)
         rational = [p.field.embed(law) for law in block.conserved.laws]
@@ -242,14 +242,14 @@ def follow(blocks: Sequence[Block], process: str) -> tuple[Leaf, ...]:
     return tuple(found)
 
 
-def _dual_of(dual: DualCoordinates | None, alone: bool) -> DualCoordinates | None:
-    """Return dual coordinates with rational derivatives, and with g = 1 where others have theirs.
+def _dual_of(block: Block, blocks: Sequence[Block]) -> DualCoordinates | None:
+    """Return dual coordinates with rational derivatives, and with g = 1 beside other blocks.
 
     y' = g lambda has one g for all blocks.
     """
-    if dual is None or any(_varies(c) for f in dual.y for c, _ in f.logs):
+    if (dual := block.potential.dual) is None or any(_varies(c) for f in dual.y for c, _ in f.logs):
         return None
-    return dual if alone or dual.g == dual.g.field.one else None
+    return dual if len(blocks) == 1 or dual.g == dual.g.field.one else None
 
 
 def _dual(

@@ -93,6 +93,18 @@ class Margins(Claims, Plotted, Printable):
         return self.shape.norm or (None if self.weights.side else self.weights.norm)
 
     @property
+    def sides(self) -> tuple[int, ...]:
+        """1 or -1 for outputs that are reached on that side of 0 alone, 0 for others.
+
+        Only where the horizon is their l1 norm; else ().
+        """
+        cone, betas = self.shape.cone, self.derivation.beta
+        linear = all(x.leading is not None and x.leading.degree == 1 for x in self.far)
+        if not linear or cone != sympy.Add(*map(sympy.Abs, betas)):
+            return ()
+        return tuple(dict(self.shape.sides).get(b, 0) for b in betas)
+
+    @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """Those of the theorem that goes from the horizon to the direction."""
         return self.shape.hypotheses

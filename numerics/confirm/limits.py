@@ -56,19 +56,22 @@ _Point: TypeAlias = tuple[Fraction, ...]
 class Fall:
     """Errors max_i |dQ/dbeta_i / N - G_i| / max_i |G_i| of a limit at two scales, as mpf.
 
-    *predicted* is the ratio of the errors by the predicted order; None where there is none.
+    *predicted* is the ratio of the errors by the predicted order; None where there is none. Of an
+    order that is not *sharp* it is a bound.
     """
 
     errors: tuple[Real, Real]
     predicted: Real | None
+    sharp: bool
 
     @property
     def ratio(self) -> Real:
         """The second error over the first."""
         return self.errors[1] / self.errors[0] if self.errors[0] else mpmath.mpf(0)
 
-    def fits(self, *, sharp: bool) -> bool:
-        """Tell whether the error falls as predicted; at least so where that is a bound."""
+    @property
+    def fits(self) -> bool:
+        """Whether the error falls as predicted; at least so where that is a bound."""
         first, second = self.errors
         if not (first < 1 and second < 1):
             return False
@@ -77,7 +80,7 @@ class Fall:
         if self.predicted is None:
             return bool(self.ratio < mpmath.mpf(1) / 10)
         asked, found = mpmath.log(self.predicted), mpmath.log(self.ratio)
-        if not sharp:
+        if not self.sharp:
             return bool(found <= asked * (1 - _SLACK))
         return bool(abs(found - asked) <= _SLACK * abs(asked))
 
@@ -119,7 +122,7 @@ def _confirm(potential: Potential, limit: Limit, digits: int, rng: np.random.Gen
         sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
         x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
         fall = _at_scales(limit, gradient, (scales, rest, x), digits)
-        passed, point = fall.fits(sharp=limit.sharp), limit.point
+        passed, point = fall.fits, limit.point
         at = " and ".join(mpmath.nstr(rational(x), 3) for x in scales)
         errors = " and ".join(mpmath.nstr(x, 3) for x in fall.errors)
         at = f"{point.variable} = {at}"
@@ -151,7 +154,7 @@ def _at_scales(
         named = ({**start, **_named(limit, x)} for start in starts)
         before, after = (precise_number(limit.error, values, digits) for values in named)
         predicted = after / before
-    return Fall((first, second), predicted)
+    return Fall((first, second), predicted, limit.sharp)
 
 
 def _error(
