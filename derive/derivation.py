@@ -348,8 +348,8 @@ def _joined(moving: Parameterization, blocks: tuple[Block, ...]) -> Derivation:
 
 
 def _with_logarithm(conserved: ConservedQuantities) -> ConservedQuantities:
-    """Return the laws of a block, of one output with one that has logarithms where one is left."""
-    missing = len(conserved.laws) == conserved.bound - 1 and conserved.parameterization.d == 1
+    """Return the laws of a block, with one that has logarithms where one is left."""
+    missing = len(conserved.laws) == conserved.bound - 1
     return with_logarithm(conserved, logarithmic_law(conserved)) if missing else conserved
 
 

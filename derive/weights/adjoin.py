@@ -60,7 +60,8 @@ def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
     """Return a conserved sum_j n_j log P_j + sum_k m_k f_k, of which no power is rational.
 
     Of one output f_k and P_j are functions of one weight each, as where dw_i/dw_j is a quotient of
-    functions of w_i and w_j; else weights, and polynomials that the flow cannot cross.
+    functions of w_i and w_j; else P_j are weights, and polynomials that the flow cannot cross, and
+    f_k quotients of monomials by laws.
     """
     return conserved.logarithmic or _find_logarithmic_law(conserved)
 
@@ -68,7 +69,7 @@ def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
 def _find_logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
     p = conserved.parameterization
     zero, one = p.field.zero, p.field.one
-    alone, arguments = [*p.w], [*conserved.darboux, *p.w]
+    alone, arguments = next(exponents(conserved, ())), [*conserved.darboux, *p.w]
     if p.d == 1:
         alone = [*map(p.field.monomial, separate_monomials(p.field, MAXIMAL_DEGREE))]
         arguments += _of_one_weight(p)

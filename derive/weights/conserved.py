@@ -286,7 +286,7 @@ class ConservedQuantities:
         bound: at most this many independent ones exist, p - dim Lie.
         completeness: PROVED when ``len(laws) == bound``.
         darboux: polynomials whose zero set the flow cannot cross.
-        logarithmic: one more of one output, a sum of logarithms and functions of a weight each.
+        logarithmic: one more, a sum of logarithms and functions of the weights.
     """
 
     lie: LieStructure

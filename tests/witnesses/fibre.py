@@ -59,12 +59,13 @@ class Fibre:
         return run
 
     def least(self, beta, rng, low=None):
-        """Return the least cost at beta; of weights that are no less than *low*."""
+        """Return the least cost at beta; of weights that are no less than *low*, nor at a start."""
         bounds = None if low is None else [(low, None)] * (self.size * self.copies)
         held = {"type": "eq", "fun": lambda v: self.F(v) - beta}
         found = []
         for _ in range(16):
             start = np.array([rng.gauss(0, 1.5) for _ in range(self.size * self.copies)])
+            start = start if low is None else low + np.abs(start - low)
             with np.errstate(all="ignore"):
                 run = self._largest(start, held) if self.cost == "max" else minimize(
                     self.h, start, constraints=[held], bounds=bounds,
