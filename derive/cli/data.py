@@ -200,12 +200,12 @@ class Run(OfModel, Recorded):
             raise InputError(f"--data: {self.data} has no array {' nor '.join(missing)}")
         enter("the log")
         weights: Any = arrays.get("weights", arrays)
-        every = self.every
-        if every is None and "every" in arrays and "every" not in p.weights:
+        every = 1 if self.every is None else self.every
+        if self.every is None and "every" in arrays and "every" not in p.weights:
             if arrays["every"].size != 1 or arrays["every"].dtype.kind != "i":
                 raise InputError(f"--log: every in {self.log} is no whole number")
             every = arrays["every"].item()
-        return audit_run(p, weights, given["X"], given["y"], arrays.get("steps"), every=every or 1)
+        return audit_run(p, weights, given["X"], given["y"], arrays.get("steps"), every=every)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -190,6 +190,8 @@ class RootByInterval(CriticalRoot):
     def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot | None:
         problem = self.problem
         alpha, ones = data[-1] if problem.symbols else Fraction(1), [Fraction(1)] * (len(data) - 1)
+        if not alpha:  # there b is none
+            return super()._root_at(data)
         b = data[0] / alpha ** int(problem.degree or 0) if problem.symbols else data[0]
         (first,) = problem.outputs_at(problem.at([b, *ones])[1])
         for interval in self.intervals:

@@ -180,8 +180,9 @@ def claims(c: Coordinate) -> Iterator[Statement | Open]:
     """Yield what is claimed of a coordinate: without F, that there is none, or nothing."""
     why, about = {"why": c.finding}, c.term.variable
     if c.finding.verdict is Verdict.REFUTED:
-        fewest = " with as many weights as outputs" * c.term.couples
-        words = f"no `F`{fewest} has it: {{why}}"
+        words = "no `F` has it: {why}"
+        if c.term.couples:
+            words = "no `F` with as many weights as outputs has it without a warp `g`: {why}"
         yield Statement(words, why, kind="design", about=about, by=c.finding)
     else:
         yield Open("{why}", why, kind="design", about=about)

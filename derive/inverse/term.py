@@ -3,7 +3,8 @@
 J J^T = (Hess Q)^-1 of a square J says that Hess Q = Dw^T Dw, w the inverse of F: that Hess Q is the
 Euclidean metric in other coordinates. The curvature of H = Hess Q is -[C_i, C_j]/4 with
 C_i = H^-1 dH/dbeta_i, as d_i H_jk is symmetric in all three. So such an F exists, locally, exactly
-where the C_i commute. (Derived here; with more weights than outputs: Li et al. 2022.)
+where the C_i commute. With a warp Hess Q/g is to be flat. (Derived here; with more weights than
+outputs: Li et al. 2022.)
 """
 
 from __future__ import annotations

@@ -120,6 +120,11 @@ class Perturbation(Printable, Claims):
         return self.shift is not None and not any(self.shift)
 
     @property
+    def has_velocities(self) -> bool:
+        """Is it a flow with momentum, which may take laws through 0?"""
+        return "momentum" in self.kinds and "step" not in self.kinds
+
+    @property
     def is_steered(self) -> bool:
         """Is y(inf) - y(0) in the row space, as nothing but steering moves y?"""
         return all(y.still for y in self.of_dual)
@@ -354,7 +359,7 @@ def _factor(found: Perturbation, leaf: Leaf, law: Followed) -> Expr | None:
     drift = _drift(found, law)
     if drift.still:
         return sympy.S.One
-    if "momentum" in found.kinds and "step" not in found.kinds:
+    if found.has_velocities:
         change = leaf.fresh(f"Delta_{law.symbol.name.rstrip('_')}")
         if any(x.law == law.symbol and x.in_logarithm for x in found.one_sided):
             return sympy.exp(change)

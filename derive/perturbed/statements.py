@@ -177,7 +177,7 @@ def _limit(v: Perturbation) -> Iterator[Statement | Open]:
         below = (note(shrunk, moved=tell(moved, size=scale)),)
         yield Statement(words, {"of": of}, kind=kind, conditions=tuple(given), below=below)
         return
-    if "momentum" in v.kinds and "step" not in v.kinds:
+    if v.has_velocities:
         given.append(tell(f"`{coordinates(v)}' -> 0`, or `t {coordinates(v)}' -> 0` under r/t"))
     if v.is_steered and all(c.still for c in v.of_laws):
         least = "`Q` itself, as that of gradient flow"
@@ -225,8 +225,9 @@ def _effective(v: Perturbation) -> Iterator[Statement]:
         below.append(Equations((("Q", v.Q),)))
     moved = each("`{0} -> {1}`", v.effective.items())
     words = "`xi` is constant: {xi}" if kept else f"{_of_start(v)}: {{moved}}"
+    given = (tell("`c_inf` has the sign of `c(0)`"),) * (v.has_velocities and not kept)
     values = {"moved": moved, "xi": xi}
-    yield Statement(words, values, kind="start of the end", below=tuple(below))
+    yield Statement(words, values, kind="start of the end", conditions=given, below=tuple(below))
 
 
 def _of_start(v: Perturbation) -> str:
@@ -244,7 +245,7 @@ def _letters_of(v: Perturbation) -> Iterator[str]:
     """Yield what letters in the effective start are."""
     if v.by == "decay, noise":
         yield "`kappa` and `S` in it: the time integrals of `k` and of `S`"
-    if "momentum" in v.kinds and "step" not in v.kinds:
+    if v.has_velocities:
         yield "`Delta_c`: the change of `c`, or of `log |c|` where that is given a side below"
 
 
@@ -331,7 +332,7 @@ def _crossing(v: Perturbation) -> Iterator[Statement]:
 
 
 def _rest(v: Perturbation) -> Iterator[Statement]:
-    if "momentum" not in v.kinds or "step" in v.kinds or not v.of_dual:
+    if not (v.has_velocities and v.of_dual):
         return
     x = coordinates(v)
     words = f"under Nesterov's damping the flow linearised there has `{x}'` of order `t^(-r/2)`"

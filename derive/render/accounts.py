@@ -383,7 +383,7 @@ HEADS = {
 }
 
 
-CURVED = "No: no F with as many weights as outputs has it."
+CURVED = "No: no F with as many weights as outputs has it without a warp."
 
 
 def tell_inverse(design: InverseDesign) -> Document:

@@ -55,7 +55,7 @@ def audit_run(
     if p.vectors or p.affine or p.parameters or not plain:
         raise InputError("the audit is of F without open dimensions and parameters, under rates")
     X, y = (_read(x, name) for x, name in ((X, "X"), (y, "y")))
-    if X.ndim != 2 or y.shape != X.shape[:1]:
+    if X.ndim != 2 or y.shape != X.shape[:1] or not X.size:
         raise InputError(f"X has shape {X.shape} and y {y.shape}: give m rows, and m numbers")
     copies = X.shape[1] if p.d == 1 else 1
     if copies * p.d != X.shape[1]:
@@ -271,8 +271,7 @@ def read_safetensors(data: bytes) -> dict[str, Array]:
     Source: github.com/huggingface/safetensors, the format.
     """
     start = 8 + int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:start])
-    found = {}
+    header, found = dict(json.loads(data[8:start])), {}
     for name, about in header.items():
         if name != "__metadata__":
             first, end = about["data_offsets"]
@@ -313,11 +312,13 @@ def _compiled(names: list[sympy.Symbol], functions: list[sympy.Expr]) -> tuple[M
 def _read(values: Any, name: str) -> Array:
     try:
         found = np.asarray(values)
-        found = found if found.dtype.kind == "f" else found.astype(float)
+        found = found if found.dtype.kind in "fc" else found.astype(float)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers") from None
-    if found.size > MOST_NUMBERS or not np.isfinite(found).all():
-        raise InputError(f"{name} must be finite, and at most {MOST_NUMBERS} numbers")
+    with quiet():
+        finite = np.isrealobj(found) and np.isfinite(found * found).all()  # as are sums of squares
+    if found.size > MOST_NUMBERS or not finite:
+        raise InputError(f"{name} must be finite and real, and at most {MOST_NUMBERS} numbers")
     return found
 
 

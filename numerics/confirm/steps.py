@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from sympy import Expr
 
+from derive.errors import InputError
 from derive.perturbed.run import Beside, Broken
 from numerics.evaluate.numbers import Array, quiet
 
@@ -60,9 +61,17 @@ class Steps:
         self.floor = max(1e-9, 1e3 * self.unit)
         self.allowed = self.floor + noise / np.maximum(self.sizes, TINY)
 
+    def fields(self, ks: Array) -> Array:
+        """Return dF of steps (K, d, p, n); InputError where it is undefined."""
+        with quiet():
+            dF = self.maps[0](self.log[ks])
+        if not np.isfinite(dF).all():
+            raise InputError("the gradient of F is undefined at weights of the log")
+        return dF
+
     def gradients(self, ks: Array) -> Array:
         """Return A of steps (K, p n, m)."""
-        dF = self.maps[0](self.log[ks])
+        dF = self.fields(ks)
         rows = self.X.reshape(len(self.X), dF.shape[1], -1)
         return np.asarray(np.einsum("kdpn,idn->kpni", dF, rows).reshape(len(ks), -1, len(rows)))
 
@@ -80,7 +89,7 @@ class Steps:
         shares, multipliers, ranks = [], [], []
         for ks in self.chunks(self.live):
             move, w = self.moves[ks], self.log[ks]
-            dF = self.maps[0](w)  # the part of a step along the gradients of F, copy by copy
+            dF = self.fields(ks)  # the part of a step along the gradients of F, copy by copy
             K, d, p, n = dF.shape
             columns = dF.transpose(0, 3, 2, 1).reshape(K * n, p, d)
             by_copy = move.reshape(w.shape).transpose(0, 2, 1).reshape(K * n, p)
@@ -190,10 +199,14 @@ class Steps:
         if found is None:
             return None
         later = [x[ks > 0].T for x in found]  # before the first step there is none
-        named = zip(names, *later, strict=False)
-        # Those that rounding moves least.
-        best = ((name, c[np.argsort(off)[: 1 + len(off) // 4]]) for name, c, off in named)
-        return [_quartiles(SIGNS.get(name, 1) * c) for name, c in best]
+        said = []
+        for name, c, off in zip(names, *later, strict=False):
+            best = np.argsort(off)[: 1 + len(off) // 4]  # those that rounding moves least
+            own = SIGNS.get(name, 1) * c[best]
+            if not own.size or (own <= off[best]).any():  # it is not told from 0
+                return None
+            said.append(_quartiles(own))
+        return said
 
     def explained(self, steps: Array, columns: tuple[Columns, ...]) -> tuple[Array, Array] | None:
         """Return the coefficients of columns beside A, if with these the steps are explained.

@@ -205,6 +205,13 @@ def test_records_with_balls_survive_pickling():
     assert (again.to_text(), again.to_json()) == (found.to_text(), found.to_json())
 
 
+@pytest.mark.parametrize(("start", "least"), [({"u": "s", "v": "s"}, 4), ({"u": "s", "v": "0"}, 4)])
+def test_from_a_scaled_start_at_0_it_is_the_cost(start, least):
+    p = Parameterization.parse(["u*v"], start)
+    (value,) = explicit_counterpart(p, at={"beta": Fraction(2), "s": Fraction(0)}).says("value")[:1]
+    assert value.values["value"].ball.contains(least)
+
+
 def test_the_cost_is_0_at_the_output_of_0_and_a_limit_at_other_ends():
     """F = w^4 - w^2 from 2: R_F(0) = 0, as F(0) = 0, though R_F -> 1 from the side of F(2)."""
     p = Parameterization.parse(["w**4 - w**2"], {"w": "2"})

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from derive import InputError, Verdict, parameterize
+from derive import InputError, Verdict, derive, parameterize
 from derive.inverse.acceptance import accepts
 from derive.inverse.candidates import Candidate, W
 from derive.inverse.term import Term
@@ -377,6 +377,14 @@ def test_parameters_are_those_near_which_it_is_proved():
     assert curvature_is_constant(design, s, random.Random(1)) > 0
     with pytest.raises(InputError, match="t is a name of ours"):
         parameterize("t*(beta1**2 + beta2**2)**2")
+
+
+def test_without_a_warp_is_not_without_an_f():
+    """The Q of a, a*b, of which g = a is the warp."""
+    Q = derive(["a", "a*b"]).potential.Q
+    design = parameterize(Q.subs({"a_0": 1, "b_0": 0}))
+    assert design.verdict is Verdict.REFUTED
+    assert design.to_text().count("has it without a warp") == 2
 
 
 @pytest.mark.parametrize("text", ["beta1*beta2", "(beta1 + beta2)**2", "-sqrt(beta1*beta2)"])

@@ -351,6 +351,14 @@ def test_what_no_start_has_of_a_constant_shift_is_put_into_q(outputs, by, penalt
             repeated(WITNESSES["start of the end"], wrong, start)
 
 
+def test_a_law_that_momentum_takes_through_0_is_that_of_no_start():
+    v = perturb(derive_once(["a*u1", "a*u2"]), "momentum")
+    (start,) = v.says("start of the end")
+    assert "if c_inf has the sign of c(0), c_inf is" in " ".join(v.to_text().split())
+    trials = [WITNESSES["start of the end"](v, start, random.Random(k)) for k in range(30)]
+    assert {*trials} == {0, 1}
+
+
 def test_no_start_is_that_of_the_end_where_a_law_is_not_followed():
     """Of log(u) + v**2 that is log|v| - u**2, which noise moves by -2 S - S/u**2 on the way."""
     d = derive_once(Parameterization.parse(["log(u) + v**2"], positive=["u"]))

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import sympy
-from scipy.integrate import solve_ivp
 from scipy.optimize import linprog, minimize, nnls
 from scipy.special import logsumexp, softmax
 
@@ -534,8 +533,7 @@ def linear_at_first(m, statement, rng):
             def field(_, w):
                 return np.asarray(J(w).T @ X.T @ np.exp(-X @ F(w)))
 
-            found = solve_ivp(field, (0, t), w, rtol=1e-10, atol=1e-13).y[:, -1]
-            return found
+            return end_of(field, w, (0, t), rtol=1e-10, atol=1e-13)
 
         try:
             v = run(lambda v: J0 @ v, lambda v: J0, 0 * flows.w0, tau)  # noqa: B023

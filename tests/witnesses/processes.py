@@ -49,7 +49,8 @@ class Process:
         X = np.array([[rng.uniform(0.5, 1.5) for _ in range(p.d * count)]])
         found = cls(v, {**constants, "starts": starts}, w0, X, np.zeros(1))
         found.size = constants
-        target = found.F(w0 * np.array([[rng.uniform(0.8, 1.4) for _ in row] for row in w0]))
+        moved = np.array([[rng.uniform(0.8, 1.4) for _ in row] for row in w0])
+        target = found.F(np.where(w0, w0 * moved, moved - 1))  # as from 0 no share of it moves
         found.y = X @ target.ravel()
         return found
 

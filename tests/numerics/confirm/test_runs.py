@@ -30,7 +30,7 @@ def trained(name, kind, seed=0, count=3000, dtype=float, eta=0.02):
     X, p = rng.normal(size=(3, 5)), 1 if name == "w**2" else 2
     y = X @ rng.uniform(0.1, 1, 5) if p == 1 else rng.normal(size=3)
     w = (np.abs(rng.normal(size=(p, 5))) * 0.3 + 0.5).astype(dtype)
-    log, first, second = [w], 0 * w, 0 * w
+    log, first, second, before = [w], 0 * w, 0 * w, 0 * w
     for k in range(count):
         rows = [k % 3] if kind in ("batches", "labels") else [0, 1, 2]
         r = X @ F(w) - y
@@ -46,10 +46,11 @@ def trained(name, kind, seed=0, count=3000, dtype=float, eta=0.02):
             "signs": 0.002 * np.sign(G),
             "rates": eta * G * np.array([[1.0], [0.25]])[:p],
             "heavy ball": eta * G + (0.9 * (log[-2] - w) if k else 0),
+            "Nesterov": eta * (1.9 * G - 0.9 * before) + (0.9 * (log[-2] - w) if k else 0),
             "heavy ball and decay": eta * (G + 0.01 * w) + (0.9 * (log[-2] - w) if k else 0),
             "noise": eta * G + 0.001 * rng.normal(size=w.shape),
         }.get(kind, eta * G)
-        w = (w - step).astype(dtype)
+        w, before = (w - step).astype(dtype), G
         log.append(w)
     return np.array(log), X, y
 
@@ -81,6 +82,7 @@ NONE = {
     "momentum": ("momentum", {"momentum": 0.9}),
     "heavy ball": ("momentum", {"momentum": 0.9}),
     "heavy ball and decay": ("momentum and decay", {"momentum": 0.9, "decay": 2e-4}),
+    "Nesterov": ("Nesterov", {"momentum": 0.9}),
     "decay": ("decay", {"decay": 2e-4}),
     "signs": ("signs", {"size": 0.002}),
     "rates": ("rates", {"first": 1, "second": 0.25}),
@@ -166,15 +168,19 @@ def test_without_dual_coordinates_laws_are_followed():
 
 def test_false_audits_are_refuted():
     r = audited("u*v", "labels")
-    other, heavy = (audited("u*v", kind, count=50) for kind in ("adam", "heavy ball"))
+    kinds = "adam", "heavy ball", "Nesterov"
+    other, *heavy = (audited("u*v", kind, count=50) for kind in kinds)
     steps, drift, limit = r.statements
     moved = replace(r.drifts[0], change=2 * r.drifts[0].change)
-    beside = replace(heavy.beside, coefficients=(("momentum", 0.8, 0.8),))
+    wrong = (("momentum", 0.8, 0.8),)
     false = [
         (replace(other, breaks=()), steps),
         (replace(r, drifts=(moved,)), drift),
         (replace(r, predicted=r.of_laws), limit),
-        (replace(heavy, beside=beside), heavy.statements[1]),
+        *(
+            (replace(x, beside=replace(x.beside, coefficients=wrong)), x.statements[1])
+            for x in heavy
+        ),
     ]
     for record, s in false:
         with pytest.raises(Refuted):
@@ -275,7 +281,9 @@ def test_files_of_safetensors_are_read(tmp_path):
     done = run("run", "u*v", "--data", data, "--log", file)
     assert (done.returncode, "is no whole number" in done.stderr) == (2, True)
     whole = (tmp_path / "xy.safetensors").read_bytes()
-    for broken in (whole[:20], whole[:-8], whole.replace(b"F64", b"U64"), b"", b"\xff" * 40):
+    no_names = len(b"[1]").to_bytes(8, "little") + b"[1]"
+    cut = whole[:20], whole[:-8], whole.replace(b"F64", b"U64"), b"", b"\xff" * 40
+    for broken in (*cut, no_names):
         (tmp_path / "no.safetensors").write_bytes(broken)
         done = run("run", "u*v", "--data", data, "--log", str(tmp_path / "no.safetensors"))
         assert (done.returncode, "no file of safetensors" in done.stderr) == (2, True)
@@ -286,7 +294,10 @@ def test_files_of_safetensors_are_read(tmp_path):
     [
         (lambda log, X, y: (log[:, :1], X, y), "give \\(N \\+ 1, 2, 5\\)"),
         (lambda log, X, y: (log, X, y[:2]), "m rows"),
+        (lambda log, X, y: (log, X[:0], y[:0]), "m rows"),
         (lambda log, X, y: (log * np.nan, X, y), "finite"),
+        (lambda log, X, y: (log * 1e200, X, y), "finite"),
+        (lambda log, X, y: (log, X + 1j, y), "real"),
         (lambda log, X, y: ({"u": log[:, 0]}, X, y), "no weights v"),
         (lambda log, X, y: (np.repeat(log[:1], 4, 0), X, y), "larger than its rounding"),
     ],
@@ -294,6 +305,24 @@ def test_files_of_safetensors_are_read(tmp_path):
 def test_what_does_not_fit_is_refused(change, words):
     with pytest.raises(InputError, match=words):
         audit_run(Parameterization.parse(["u*v"]), *change(*trained("u*v", "batches", count=20)))
+
+
+def test_weights_outside_of_the_domain_of_f_are_refused():
+    log, X, y = trained("u*v", "batches", count=20)
+    with pytest.raises(InputError, match="the gradient of F is undefined"):
+        audit_run(Parameterization.parse(["log(u)*v"]), -log, X, y)
+
+
+def test_what_is_beside_few_steps_is_not_said_of_all():
+    """Of two steps at once the second order is along w here, and soon below what is seen."""
+    assert audited("u*v", "decay", count=1).beside is None
+    X, y, w, log = np.array([[-1.5, 0.5]]), np.array([0.7]), np.full(3, 0.77), []
+    for k in range(400):
+        log += [w] if k % 2 == 0 else []
+        r = X @ [w[0] * w[1], w[2] ** 2] - y
+        w = w - 0.01 * np.array([*(X[0, 0] * r * w[1::-1]), *(2 * X[0, 1] * r * w[2])])
+    a = audit_run(Parameterization.parse(["a*b", "c**2"]), np.array(log), X, y)
+    assert (a.is_run, a.beside) == (False, None)
 
 
 def test_the_command_audits_files(tmp_path):
