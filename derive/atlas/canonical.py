@@ -217,14 +217,12 @@ def _scaled(form: Form) -> Form:
         others = [term for term in row if degrees[term[0]] > degrees[low[0]]]
         if others:
             n, ratio = degrees[others[0][0]] - degrees[low[0]], Fraction(others[0][1], low[1])
-            c = ratio.denominator / _root(abs(ratio.numerator) * ratio.denominator ** (n - 1), n)
+            size = abs(ratio.numerator) * ratio.denominator ** (n - 1)
+            # the largest whole number whose n-th power divides it
+            root = max(q for q in range(1, round(size ** (1 / n)) + 2) if size % q**n == 0)
+            c = Fraction(ratio.denominator, root)
             return tuple(_with_scale(row, c) for row in form)
     return form
-
-
-def _root(size: int, n: int) -> Fraction:
-    """Return the largest whole number whose n-th power divides *size*."""
-    return Fraction(max(q for q in range(1, round(size ** (1 / n)) + 2) if size % q**n == 0))
 
 
 def _with_scale(row: Row, c: Fraction) -> Row:

@@ -47,7 +47,11 @@ def exact_constants(
     Q, constants = formula(entry)
     if Q is None:
         return None
-    known = [_values(entry.numbers(k), constants) for k in starts]
+    known = list[dict[str, float]]()
+    for start in map(entry.numbers, starts):
+        at = {Symbol(name): Rational(x.numerator, x.denominator) for name, x in start.items()}
+        named = {name: float(value.subs(at)) for name, value in constants.items()}
+        known.append(named | {name: float(x) for name, x in start.items()})
     images = _images(family, fits, Q, known)
     if None in images.values():
         return None
@@ -60,12 +64,6 @@ def exact_constants(
         return None
     special = (n for n in images if not n.startswith("_") or n in family.free)
     return {name: str(images[name]) for name in special} if proved else None
-
-
-def _values(start: Mapping[str, Fraction], constants: Mapping[str, Expr]) -> dict[str, float]:
-    at = {Symbol(name): Rational(x.numerator, x.denominator) for name, x in start.items()}
-    named = {name: float(value.subs(at)) for name, value in constants.items()}
-    return named | {name: float(x) for name, x in start.items()}
 
 
 def _images(
@@ -277,17 +275,16 @@ def classes(
         if (Q := formula(leader)[0]) is not None:
             alike = [e for e in left if e.dimension == leader.dimension]
             matches = compared(Family.of(Q, coordinates(leader)), alike, len(alike))
-            equal = [x.entry for x in matches if x.fit and _has(formula(x.entry)[0], leader)]
+            equal = [x.entry for x in matches if x.fit and _has(x.entry, leader)]
             found |= {entry.id: leader.id for entry in equal}
             left = [e for e in left if e.id not in found]
     return found
 
 
-def _has(Q: Expr | None, entry: Entry) -> bool:
-    """Tell whether a formula, where there is one, has the Q of an entry among its members."""
-    if Q is None:
-        return True
-    return any(match.fit for match in compared(Family.of(Q, coordinates(entry)), [entry], 1))
+def _has(entry: Entry, leader: Entry) -> bool:
+    """Tell whether the formula of an entry, where there is one, has the Q of another, too."""
+    Q, own = formula(entry)[0], coordinates(leader)
+    return Q is None or any(x.fit for x in compared(Family.of(Q, own), [leader], 1))
 
 
 def compared(family: Family, entries: Sequence[Entry], tried: int) -> list[Match]:

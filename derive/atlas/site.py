@@ -10,7 +10,7 @@ from derive.atlas.store import FAULT, Entry
 from derive.catalogue.library import Entry as Published
 from derive.catalogue.library import Model
 from derive.derivation import derive
-from derive.render.html.page import LOOKS, SEARCH, badge, document
+from derive.render.html.page import LOOKS, badge, index
 from derive.verdict import Verdict
 
 SORT = (Path(__file__).parent / "sort.js").read_text(encoding="utf-8").strip()
@@ -24,7 +24,7 @@ ABOUT = (
 
 def site(entries: Sequence[Entry], progress: Callable[[str], None]) -> dict[str, str]:
     """Return the files of a site by their names; each entry is derived again."""
-    pages, rows = dict[str, str](), list[str]()
+    pages = dict[str, str]()
     for done, entry in enumerate(entries):
         progress(f"{done}/{len(entries)} pages, {entry.outputs}")
         if entry.verdict != FAULT:
@@ -33,21 +33,15 @@ def site(entries: Sequence[Entry], progress: Callable[[str], None]) -> dict[str,
             own = Published(outputs, entry.start, id=entry.id, title=title, verdict=entry.verdict)
             model = Model(own, derive(entry.parameterization()))
             pages[f"{entry.id}.html"] = model.to_html()
-        rows.append(_row(entry))
-    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
-    body = (
-        f"<h1>The atlas</h1><p>{ABOUT}</p>"
-        '<p hidden><label>Search <input type="search"></label> <output></output></p>'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    )
-    return pages | {"index.html": document("The atlas", body, SEARCH, SORT)}
+    table = f"<table><thead><tr>{''.join(f'<th>{name}</th>' for name in COLUMNS)}</tr></thead>"
+    return pages | {"index.html": index("The atlas", ABOUT, table, map(_row, entries), SORT)}
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: Entry) -> tuple[str, ...]:
     Q, *_ = entry.Q.splitlines() or [""]
     short = Q.removeprefix("Q = ")
     verdict = badge(entry.verdict, LOOKS.get(Verdict[entry.verdict], "open"))
-    cells = (
+    return (
         f'<a href="{entry.id}.html">{escape(entry.outputs)}</a>',
         escape(entry.start),
         verdict,
@@ -58,4 +52,3 @@ def _row(entry: Entry) -> str:
         escape(entry.horizon),
         entry.class_id,
     )
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"

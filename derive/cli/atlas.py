@@ -187,11 +187,11 @@ KINDS: dict[str, tuple[type[Program], str]] = {
 
 def atlas() -> click.Group:
     """Return the commands of the atlas."""
+
+    def load(name: str) -> click.Command:
+        kind, summary = KINDS[name]
+        return command(name, page(f"atlas-{name}"), summary, kind.run, kind)
+
     summaries = {name: summary for name, (_, summary) in KINDS.items()}
     text = "Which parameterization has the Q that I want? Small F, each decided, to be searched."
-    return Commands(summaries, _command, name="atlas", help=text)
-
-
-def _command(name: str) -> click.Command:
-    kind, summary = KINDS[name]
-    return command(name, page(f"atlas-{name}"), summary, kind.run, kind)
+    return Commands(summaries, load, name="atlas", help=text)

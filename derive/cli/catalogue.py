@@ -47,7 +47,7 @@ class Catalogue(Recorded):
         if self.model is not None:
             return super().answer(enter)
         if self.form.name != "markdown":
-            return Answer(_list(read))
+            return Answer("\n".join(line for entry in read for line in _listed(entry)))
         enter("importing the algebra")
         from derive.catalogue.library import derive_entry
         from derive.catalogue.listing import markdown
@@ -66,14 +66,11 @@ class Catalogue(Recorded):
         return Model(entry, derive_entry(entry, enter, enter.share))
 
 
-def _list(models: tuple[Entry, ...]) -> str:
+def _listed(entry: Entry) -> list[str]:
     wrapper = textwrap.TextWrapper(80, "  ", "    ", break_long_words=False, break_on_hyphens=False)
-    lines = []
-    for entry in models:
-        outputs = [f'"{output}"' for output in entry.outputs]
-        typed = " ".join([*outputs, *(f"--{name} {value}" for name, value in entry.options)])
-        lines += [entry.id, *wrapper.wrap(entry.title), *wrapper.wrap(typed)]
-    return "\n".join(lines)
+    outputs = [f'"{output}"' for output in entry.outputs]
+    typed = " ".join([*outputs, *(f"--{name} {value}" for name, value in entry.options)])
+    return [entry.id, *wrapper.wrap(entry.title), *wrapper.wrap(typed)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from derive.errors import InputError
 from derive.exact.elementary_signs import Undecided, lesser
 from derive.exact.field.function_field import RationalFunction
 from derive.explicit.cost.duality import GROUND, factored_cost
-from derive.explicit.orbit import Height, Orbit, exponents
+from derive.explicit.orbit import UNSEEN, Height, Orbit, exponents
 from derive.language import to_sympy
 from derive.language.tree import Tree, names
 from derive.model.names import read_tree
@@ -45,7 +45,6 @@ Rows = Sequence[Sequence[Fraction]]
 MEANS = "by the inequality of the means along the scalings of the weights that `F` does not see"
 SPLIT = "beta is split among monomials without common weights: an infimal convolution"
 DUAL = "by duality of linear programs in the logarithms of the weights"
-UNSEEN = "the inequality of the means was not seen to give the least cost"
 OUTPUTS = 4
 """Of which det K is expanded."""
 
@@ -176,16 +175,10 @@ def fibre_cost(p: Parameterization, cost: str | Expr, X: Rows = ()) -> FibreCost
         data = [[row[i] for i in group] for row in X] if p.d > 1 else []
         h = functools.partial(_cost, costs, str(cost) == LOG_DET, data)
         beta = Notation(p, group).betas
-        if cost == LARGEST:
-            blocks.append(_greatest(block, beta))
-            continue
         try:
-            found = (_shared if block.d > 1 else _summed)(block, h, beta)
-        except Undecided as why:  # which of two numbers is less
-            found = _open(beta, str(why))
-        if found.finding.verdict is Verdict.UNDECIDED and str(cost) != LOG_DET:
-            found = _factored(block, h, beta) or found
-        blocks.append(found)
+            blocks.append(_of_block(str(cost), block, h, beta))
+        except Undecided as why:
+            blocks.append(BlockFibre(beta, Finding(Verdict.UNDECIDED, str(why))))
     return FibreCost(p, str(cost), tuple(blocks), tuple(map(tuple, X)))
 
 
@@ -215,46 +208,28 @@ def _read(tree: Tree, weights: Sequence[str]) -> Costs:
     return found
 
 
-def _open(beta: tuple[Symbol, ...], why: str) -> BlockFibre:
-    return BlockFibre(beta, Finding(Verdict.UNDECIDED, why))
+def _of_block(cost: str, p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
+    """Return the cost of one block: of monomials, or of U V^T; Undecided where it is not known."""
+    try:
+        return _summed(p, h, beta) if p.d == 1 and cost != LARGEST else _shared(cost, p, h, beta)
+    except Undecided:
+        R = factored_cost(p, h, beta) if cost not in (LOG_DET, LARGEST) else None
+        if R is None:
+            raise
+        return BlockFibre(beta, Finding(Verdict.PROVED, GROUND), whole=R)
 
 
-def _shared(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
+def _shared(cost: str, p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
     """Return the cost of outputs that share weights, each a monomial."""
-    orbit = _orbit(p, beta)
-    if isinstance(orbit, str):
-        return _open(beta, orbit)
-    R, attained = orbit.least(h)
-    if R is None:
-        return _open(beta, UNSEEN)
-    proved, signs = Finding(Verdict.PROVED, MEANS), orbit.takes_all_signs
-    return BlockFibre(beta, proved, whole=R, attained=attained, signs=signs)
-
-
-def _greatest(p: Parameterization, beta: tuple[Symbol, ...]) -> BlockFibre:
-    """Return the least max_k |w_k| of monomials."""
-    orbit = _orbit(p, beta)
-    if isinstance(orbit, str):
-        return _open(beta, orbit)
-    proved, signs = Finding(Verdict.PROVED, DUAL), orbit.takes_all_signs
-    return BlockFibre(beta, proved, whole=orbit.largest(), signs=signs)
-
-
-def _orbit(p: Parameterization, beta: tuple[Symbol, ...]) -> Orbit | str:
-    """Return the weights above beta, where each output is a monomial; or why not."""
     parts = [*map(_monomials, p.F, [p] * p.d)]
     if [len(part) for part in parts] != [1] * p.d or p.d > OUTPUTS:
-        return f"of outputs that share weights a rule is known for {OUTPUTS} monomials"
+        raise Undecided(f"of outputs that share weights a rule is known for {OUTPUTS} monomials")
     orbit = Orbit(tuple(row for (row,) in parts), beta)
-    return orbit if orbit.E.rank() == p.d else "the outputs depend on one another"
-
-
-def _factored(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre | None:
-    """Return the cost of U V^T; None of other outputs."""
-    R = factored_cost(p, h, beta)
-    if R is None or isinstance(R, str):
-        return None if R is None else _open(beta, R)
-    return BlockFibre(beta, Finding(Verdict.PROVED, GROUND), whole=R)
+    if orbit.E.rank() < p.d:
+        raise Undecided("the outputs depend on one another")
+    R, attained = (orbit.largest(), True) if cost == LARGEST else orbit.least(h)
+    proved = Finding(Verdict.PROVED, DUAL if cost == LARGEST else MEANS)
+    return BlockFibre(beta, proved, whole=R, attained=attained, signs=orbit.takes_all_signs)
 
 
 def _summed(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
@@ -262,11 +237,10 @@ def _summed(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFi
     parts = _monomials(p.F[0], p)
     used = [w for part in parts for w in part.free_symbols]
     if len(set(used)) < len(used) or not all(part.free_symbols for part in parts):
-        return _open(beta, "a rule is known for sums of monomials without common weights")
+        raise Undecided("a rule is known for sums of monomials without common weights")
     orbits = (Orbit((part,), (Symbol("x", positive=True),)) for part in parts)
-    costs = [*filter(None, (orbit.least(h)[0] for orbit in orbits))]
-    if len(costs) < len(parts):
-        return _open(beta, UNSEEN)
+    if 0 in (costs := [orbit.least(h)[0] for orbit in orbits]):
+        raise Undecided(UNSEEN)
     rows = [(degree(R), R.subs(dict.fromkeys(R.free_symbols, 1))) for R in costs]
     proved = Finding(Verdict.PROVED, MEANS if len(rows) == 1 else f"{MEANS}; {SPLIT}")
     (q, *others) = dict.fromkeys(q for q, _ in rows)
@@ -274,7 +248,7 @@ def _summed(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFi
         sides = _sides(parts, rows, q, _takes)
         return BlockFibre(beta, proved, q, sides, kept=_sides(parts, rows, q, _leads))
     if (whole := _mixed(parts, rows, beta[0])) is None:
-        return _open(beta, "the monomials have costs of several powers of beta")
+        raise Undecided("the monomials have costs of several powers of beta")
     return BlockFibre(beta, proved, whole=whole)
 
 

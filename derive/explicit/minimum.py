@@ -2,7 +2,7 @@
 
 A :class:`SquaredDistance` on its own says only why nothing is known. A :class:`CriticalRoot` is a
 root of a polynomial; which one is known between breakpoints for :class:`RootByInterval`, and
-wherever some w has F(w) = beta for :class:`GreatestRoot` and :class:`ClosedMinimum`, a formula.
+wherever some w has F(w) = beta for :class:`GreatestRoot`, also where it is a formula.
 """
 
 from __future__ import annotations
@@ -154,20 +154,31 @@ class CriticalRoot(SquaredDistance):
 
 @dataclass(frozen=True)
 class GreatestRoot(CriticalRoot):
-    """The minimum is the root r >= 0 at every beta with some w; *onto*: every beta has some."""
+    """The minimum is the root r >= 0 at every beta with some w; *onto*: every beta has some.
+
+    Or it is a *closed* cost, which is an expression but for norms of larger matrices.
+    """
 
     onto: bool
+    closed: ClosedCost | None = None
 
     @property
     def given(self) -> tuple[str, ...]:
         """Whether every beta is reached."""
         return () if self.onto else (REACHED,)
 
-    def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
-        return self._least(data) if self.onto or has_weights(self.problem, data) else None
+    @functools.cached_property
+    def closed_forms(self) -> tuple[Expr | None, ...]:
+        """The formula, where it is an expression."""
+        if self.closed is None:
+            return super().closed_forms
+        return (self.closed.expression(self.variables),)
 
-    def _least(self, data: Sequence[Fraction]) -> CertifiedValue:
-        """Return the value at beta with some w."""
+    def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
+        if not (self.onto or has_weights(self.problem, data)):
+            return None
+        if self.closed is not None:
+            return CertifiedValue(self.closed.at(data))
         with ctx.workprec(BITS):
             root = max(all_roots(self.factors, data), key=lambda root: root.ball.mid())
         return self._root(root, data)
@@ -221,21 +232,6 @@ class RootByInterval(CriticalRoot):
         """Whether no polynomial is left."""
         pairs = zip(self.intervals, self.closed_forms, strict=True)
         return all(form is not None or interval.factor is None for interval, form in pairs)
-
-
-@dataclass(frozen=True)
-class ClosedMinimum(GreatestRoot):
-    """The minimum by a formula, which is an expression but for norms of larger matrices."""
-
-    closed: ClosedCost
-
-    @functools.cached_property
-    def closed_forms(self) -> tuple[Expr | None, ...]:
-        """The formula, where it is an expression."""
-        return (self.closed.expression(self.variables),)
-
-    def _least(self, data: Sequence[Fraction]) -> CertifiedValue:
-        return CertifiedValue(self.closed.at(data))
 
 
 def _equation(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
@@ -297,7 +293,7 @@ def minimum_of(
         "betas": minimum.variables[: len(outputs)],
         "outputs": tuple(outputs),
     }
-    below = (*_scaled(minimum, name), *_formulas(minimum, name, zero))
+    below = tuple(_formulas(minimum, name, zero))
     if minimum.verdict is Verdict.UNDECIDED:
         words = "`{name}` is a root `r` of the polynomial below; {why}"
     elif isinstance(minimum, RootByInterval):
@@ -308,17 +304,16 @@ def minimum_of(
     return Statement(words, values, kind=kind, about=about, conditions=given, below=below)
 
 
-def _scaled(minimum: CriticalRoot, name: str) -> Iterator[object]:
-    """Yield R in terms of r, where R scales."""
+def _formulas(minimum: CriticalRoot, name: str, zero: str) -> Iterator[object]:
+    """Yield formulas by intervals, or the one there is, polynomials, and what was checked.
+
+    Where R scales it stands in terms of r.
+    """
     if minimum.scale is not None:
         D = minimum.problem.degree
         names = {"a": minimum.scale, "b": minimum.argument, "beta": minimum.variables[0]}
         b_is = f"`{{b}} = {{beta}}/{{a}}{f'**{D}' if D != 1 else ''}`"
         yield tell(f"`{name} = {{a}}**2*r({{b}})`, {b_is}, where `{{a}} != 0`", **names)
-
-
-def _formulas(minimum: CriticalRoot, name: str, zero: str) -> Iterator[object]:
-    """Yield formulas by intervals, or the one there is, polynomials, and what was checked."""
     if isinstance(minimum, RootByInterval):
         yield from _by_intervals(minimum, name, zero)
         return

@@ -24,6 +24,9 @@ import sympy
 from flint import nmod_mat
 from sympy import Abs, Expr, Matrix, Symbol
 
+from derive.exact.elementary_signs import Undecided
+
+UNSEEN = "the inequality of the means was not seen to give the least cost"
 Height = Callable[[Sequence[str], Sequence[Expr]], Expr]
 """H on some weights, and outputs in them."""
 
@@ -60,26 +63,22 @@ class Orbit:
             found[D] = found.get(D, sympy.S.Zero) + term
         return found
 
-    def least(self, h: Height) -> tuple[Expr | None, bool]:
-        """Return the least h, and whether it is attained; None where it is not seen."""
+    def least(self, h: Height) -> tuple[Expr, bool]:
+        """Return the least h, and whether it is attained; Undecided where it is not seen."""
         parts = self.parts(h(self.weights, self.rows))
-        dimension = len(self.weights) - len(self.rows)
-        if self.E.rank() < len(self.rows):
-            return None, False
-        if dimension == 1 and (max(parts)[0] <= 0 or min(parts)[0] >= 0):
+        dimension, independent = len(self.weights) - len(self.rows), self.E.rank() == len(self.rows)
+        if independent and dimension == 1 and (max(parts)[0] <= 0 or min(parts)[0] >= 0):
             kept = parts.pop((sympy.S.Zero,), sympy.S.Zero)
             return self.in_beta(kept), not parts
         system = Matrix([[*D, 1] for D in parts]).T
-        if not system.is_square or system.det() == 0:
-            return None, False
+        if not (independent and system.is_square and system.det() != 0):
+            raise Undecided(UNSEEN)
         p = system.LUsolve(Matrix([0] * dimension + [1]))
-        N = sympy.ilcm(1, *(x.q for x in p))
         if min(p) <= 0:
-            return None, False
+            raise Undecided(UNSEEN)
+        N = sympy.ilcm(1, *(x.q for x in p))
         means = sympy.Mul(*(T ** (N * x) for T, x in zip(parts.values(), p, strict=True)))
         G = self.in_beta(sympy.expand(means))
-        if G is None:
-            return None, False
         number, form = sympy.factor(G).as_content_primitive()
         factor = sympy.Mul(*(x ** (-x) for x in p), sympy.root(number, N))
         return factor * sympy.powdenest(form ** (sympy.S.One / N)), True
@@ -96,19 +95,18 @@ class Orbit:
                 found.append(sympy.Mul(*(Abs(b / c) ** x for b, c, x in pairs)))
         return sympy.Max(*found)
 
-    def in_beta(self, G: Expr) -> Expr | None:
-        """Return what no scaling moves as a function of beta; None where a sign is left."""
-        found = [self._term(term) for term in sympy.Add.make_args(G) if term != 0]
-        return None if None in found else sympy.Add(*found)
+    def in_beta(self, G: Expr) -> Expr:
+        """Return what no scaling moves as a function of beta; Undecided where a sign is left."""
+        return sympy.Add(*(self._term(term) for term in sympy.Add.make_args(G) if term != 0))
 
-    def _term(self, term: Expr) -> Expr | None:
+    def _term(self, term: Expr) -> Expr:
         """Return c prod |beta_i/c_i|^q_i sign(beta_i)^t_i, q E = e, t E odd where signs count."""
         e, odd = self._powers(term)
         q = (self.E * self.E.T).LUsolve(self.E * e)
         every = (Matrix([t]) for t in product((0, 1), repeat=len(self.rows)))
         t = next((t for t in every if all(x % 2 == 0 for x in t * self.E - odd)), None)
         if t is None:
-            return None
+            raise Undecided(UNSEEN)
         sized = zip((exponents(row)[0] for row in self.rows), self.beta, q, t, strict=True)
         signed = ((Abs(b / c), b / c, x, s) for c, b, x, s in sized)
         return exponents(term)[0] * sympy.Mul(*(size ** (x - s) * b**s for size, b, x, s in signed))

@@ -29,7 +29,6 @@ from derive.explicit.critical.intervals import find_intervals
 from derive.explicit.fibre_cost import FibreCost, fibre_cost
 from derive.explicit.minimum import (
     CertifiedValue,
-    ClosedMinimum,
     CriticalRoot,
     GreatestRoot,
     RootByInterval,
@@ -234,10 +233,8 @@ def explicit_counterpart(
     p = leave_out_affine(parameterization)
     groups = () if p.vectors else p.blocks
     blocks = tuple(_block(p, group, enter) for group in groups) or (_of_vectors(p, enter),)
-    if not at:
-        return ExplicitCounterpart(p, blocks)
     enter("values")
-    return ExplicitCounterpart(p, blocks, evaluate(blocks, at))
+    return ExplicitCounterpart(p, blocks, evaluate(blocks, at) if at else ())
 
 
 def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCounterpart:
@@ -365,4 +362,4 @@ def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
         return None
     reason = f"for every beta{'' if closed.onto else ' with some w'}: {closed.reason}"
     finding = Finding(Verdict.PROVED, reason, closed.evidence)
-    return ClosedMinimum(betas, finding, problem, (), closed.onto, closed)
+    return GreatestRoot(betas, finding, problem, (), closed.onto, closed)

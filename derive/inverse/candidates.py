@@ -87,11 +87,6 @@ def tidy(expression: Expr) -> Expr:
     return sympy.powsimp(sympy.factor(sympy.powdenest(sympy.powsimp(expression), force=True)))
 
 
-def _is_square(x: Expr) -> bool:
-    """Tell whether it is the square of what SymPy does not take to be positive."""
-    return bool(x.is_Pow and x.exp == 2 and not x.base.is_positive)
-
-
 def _unequal(x: Expr) -> str:
     """Return that x is not 0: t != 2 of t - 2."""
     t, *others = sorted(x.free_symbols, key=str)
@@ -132,7 +127,8 @@ def conditions(
 
     A power of a parameter asks that it be positive itself; a square asks that it not be 0.
     """
-    squares = [x for x in assumed if _is_square(x)]
+    # squares of what SymPy does not take to be positive
+    squares = [x for x in assumed if x.is_Pow and x.exp == 2 and not x.base.is_positive]
     # Without its number, and a parameter in place of its power.
     bare = (sympy.factor_terms(x).as_coeff_Mul()[1] for x in assumed if x not in squares)
     cores = [x.base if x.is_Pow and x.base.is_Symbol else x for x in bare]

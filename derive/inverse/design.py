@@ -14,8 +14,8 @@ from fractions import Fraction
 
 from sympy import Expr, Symbol
 
+from derive.inverse.acceptance import FlowStart
 from derive.inverse.candidates import Interval
-from derive.inverse.start import FlowStart
 from derive.inverse.term import Term
 from derive.language import from_sympy, to_sympy, to_text
 from derive.language.tree import Tree
@@ -65,7 +65,8 @@ class Parameterized(Coordinate):
     """F in closed form, with K(w) Q''(F(w)) = c proved under what is *assumed* of the parameters.
 
     *output* is F and *scale* is c; in the *interval*, the range of F, Q'' > 0, and *smooth* tells
-    whether Q is proved smooth in all of it.
+    whether Q is proved smooth in all of it. Of one weight *w_of_beta* is the inverse of F; of two
+    the *product* is conserved, and K Q'' = c where it has this value.
     """
 
     output: Tree
@@ -75,20 +76,8 @@ class Parameterized(Coordinate):
     start: FlowStart
     assumed: tuple[str, ...]
     smooth: bool
-
-
-@dataclass(frozen=True, repr=False)
-class OneWeight(Parameterized):
-    """F of one weight, and the weight as a function of beta."""
-
-    w_of_beta: Expr
-
-
-@dataclass(frozen=True, repr=False)
-class WeightPair(Parameterized):
-    """F of two weights, whose *product* is conserved; K Q'' = c where it has this value."""
-
-    product: Expr
+    w_of_beta: Expr | None = None
+    product: Expr | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -232,42 +221,36 @@ def _(c: FlatMap) -> Iterator[Statement | Open]:
 
 
 @claims.register
-def _(c: OneWeight) -> Iterator[Statement | Open]:
-    b, w, b_0 = Symbol(c.term.variable), Symbol(c.weights[0]), c.start.beta_0
-    start = tell("`{w}(0)` with `F({w}(0)) = {x}`", w=w, x=b_0)
-    if b_0 is None:
-        image = "any `{w}(0)` with its image in that range, `{b}(0) = F({w}(0))`"
-        start = tell(image, w=w, b=b)
-    yield _has_the_regularizer(c, ((b, c.output), (w, c.w_of_beta)), start)
-
-
-@claims.register
-def _(c: WeightPair) -> Iterator[Statement | Open]:
-    p, m = map(Symbol, c.weights)
-    start = tell("any `{p}, {m} > 0` with `{p} {m} = {x}`", p=p, m=m, x=c.product)
-    yield _has_the_regularizer(c, ((Symbol(c.term.variable), c.output),), start)
-
-
-def _has_the_regularizer(
-    c: Parameterized, formulas: tuple[tuple[object, object], ...], free: Sentence
-) -> Statement:
-    """Return the claim on F, from a start that may not be known in the weights as it is given."""
-    b, (low, high), start = Symbol(c.term.variable), c.interval, free
-    if c.start.weights is not None and c.start.beta_0 is not None:
-        known = each("`{0} = {1}`", ((Symbol(w), tree) for w, tree in c.start.weights))
-        start = tell("{known}, `{b}(0) = {x}`", known=known, b=b, x=c.start.beta_0)
+def _(c: Parameterized) -> Iterator[Statement | Open]:
+    b, (low, high), (w, *_) = Symbol(c.term.variable), c.interval, map(Symbol, c.weights)
+    inverse = ((w, c.w_of_beta),) if c.product is None else ()
     where = "where `Q'' > 0`" if c.smooth else "as far as `Q` is smooth, where `Q'' > 0`"
     words = f"`F` has the implicit regularizer `Q` for `{{low}} < {{b}} < {{high}}`, {where}"
-    return Statement(
+    start = note("start: {start}", start=_start(c))
+    yield Statement(
         f"{words}, from the start below:",
         {"low": low, "high": high, "b": b},
         kind="design",
         about=c.term.variable,
         conditions=tuple(map(Text, c.assumed)),
         by=c.finding,
-        below=(Equations(formulas), note("start: {start}", start=start), *_least(c, b)),
+        below=(Equations(((b, c.output), *inverse)), start, *_least(c, b)),
         proof=tuple(_proof(c)),
     )
+
+
+def _start(c: Parameterized) -> Sentence:
+    """Return the start in the weights, which may not be known as it is given."""
+    b, b_0, (w, *m) = Symbol(c.term.variable), c.start.beta_0, map(Symbol, c.weights)
+    if c.start.weights is not None and b_0 is not None:
+        known = each("`{0} = {1}`", ((Symbol(w), tree) for w, tree in c.start.weights))
+        return tell("{known}, `{b}(0) = {x}`", known=known, b=b, x=b_0)
+    if c.product is not None:
+        return tell("any `{p}, {m} > 0` with `{p} {m} = {x}`", p=w, m=m[0], x=c.product)
+    if b_0 is None:
+        image = "any `{w}(0)` with its image in that range, `{b}(0) = F({w}(0))`"
+        return tell(image, w=w, b=b)
+    return tell("`{w}(0)` with `F({w}(0)) = {x}`", w=w, x=b_0)
 
 
 def _least(c: Parameterized, b: Symbol) -> Iterator[object]:
@@ -290,16 +273,16 @@ def _least(c: Parameterized, b: Symbol) -> Iterator[object]:
 
 def _proof(c: Parameterized) -> Iterator[object]:
     known = dict(zip("wm", map(Symbol, c.weights), strict=False)) | {"c": c.scale}
-    if isinstance(c, WeightPair):
+    if pair := c.product is not None:
         kept = "by expansion `<grad({w} {m}), grad F> = 0`, so `{w} {m} = {x}` is kept"
         norm = "there `<grad F, grad F> Q''(F) = {c}`"
         yield tell(f"{kept}; {norm}", x=c.product, **known)
     else:
         yield tell("by expansion `F'({w})^2 Q''(F({w})) = {c}`", **known)
-    rest = c.finding.evidence[1 + isinstance(c, WeightPair) :]
+    rest = c.finding.evidence[1 + pair :]
     yield from (tell("{e}", e=e) for e in rest)
     stays = "space of `X`: these are the KKT conditions of the problem, as `Q` is convex"
     yield OnPage(
         (tell(f"{FLOW} derivative `{{slope}}`; {DATA} {stays}", slope=c.scale * Symbol("lambda")),)
     )
-    yield UNIT + FREE * isinstance(c, OneWeight)
+    yield UNIT + FREE * (not pair)

@@ -21,8 +21,8 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
-from derive.exact.elementary_signs import Undecided
-from derive.limits.asymptotics import CONSTANT, written
+from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.limits.asymptotics import CONSTANT, Unexpanded, written
 from derive.limits.limit import Point
 from derive.model.labels import taken_names
 from derive.model.names import unused
@@ -91,70 +91,58 @@ def growing_limits(derivation: Derivation, point: Point) -> Iterator[GrowingLimi
         curve = piece.time_curve
         if curve is None or len(piece.betas) > 1 or not all(e.is_infinite for e in curve.interval):
             continue
+        (b,) = piece.betas
+        x = Symbol(unused(f"x{b.name.removeprefix('beta')}", taken), real=True)
         try:
-            tropical = _tropical(piece, curve.in_exponentials, point)
+            found = _growing(piece, curve, point, x)
         except Undecided:
             continue
-        if tropical is not None:
-            (b,) = piece.betas
-            x = Symbol(unused(f"x{b.name.removeprefix('beta')}", taken), real=True)
-            yield tropical.at(point, (b, x), (curve, piece.gradient[0]))
+        if found is not None:
+            yield found
 
 
-@dataclass(frozen=True)
-class _Tropical:
-    """p, c, l and u; None of the last two where no exponential grows to that side."""
-
-    p: Expr
-    c: Expr
-    low: Expr | None
-    high: Expr | None
-    nonzero: tuple[Expr, ...]
-
-    def at(self, point: Point, beta: tuple[Symbol, Symbol], of: tuple[Curve, Expr]) -> GrowingLimit:
-        """Return the limit at beta = N x."""
-        (_, x), even, terms = beta, self.low == self.high, tuple[Expr, ...]()
-        size, sign = (sympy.Abs(x), sympy.sign(x)) if even else (x, sympy.S.One)
-        if even:
-            terms = (self.c * x**2 / (2 * self.p), self.c * self.high * size)
-        t = size / self.p if self.high is None else sympy.Min(self.high, size / self.p)
-        if self.low is not None and self.low != self.high:
-            t = sympy.Max(-self.low, t)
-        Q = self.c * (size * t - self.p * t**2 / 2)
-        N = sympy.log(1 / point.small)
-        return GrowingLimit(point, beta, N, Q, self.c * sign * t, self.nonzero, terms, *of)
-
-
-def _tropical(piece: Piece, curve: Curve, point: Point) -> _Tropical | None:
-    """Return what h and mu are at z = N zeta; None where they are of another kind."""
-    z, (mu,) = curve.parameter, piece.gradient
+def _growing(piece: Piece, of: Curve, point: Point, x: Symbol) -> GrowingLimit | None:
+    """Return the limit at beta = N x, by p, c, l and u; None where h or mu is of another kind."""
+    curve, (b,), (mu,) = of.in_exponentials, piece.betas, piece.gradient
+    z = curve.parameter
     names = (s.name for s in (curve.beta.free_symbols | mu.free_symbols) - {z} if s.is_positive)
     decide = point.decisions(names)
-    p, ends, nonzero = sympy.S.Zero, dict[int, Expr](), dict[Expr, None]()
-    for term in sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False)):
-        A, part = term.as_independent(z, as_Add=False)
-        expanded = point.expand(A, decide)
-        if part == z and expanded.leading == CONSTANT:
-            p += expanded.first
-        elif (end := _threshold(part, z, written(expanded.leading[0]))) is not None:
-            side, height = end
-            ends[side] = min(ends.get(side, sympy.oo), height)
-            nonzero |= dict.fromkeys(may_vanish(expanded.first))
-        elif part != 1 or expanded.leading < CONSTANT:
-            return None
+    p, ends, nonzero = _along(curve, point, decide)
     c, rest = mu.coeff(z), sympy.expand(mu - mu.coeff(z) * z)
     bounded = rest == 0 or (not rest.has(z) and point.expand(rest, decide).leading >= CONSTANT)
     if not (ends and bounded and all(x.is_Rational and x > 0 for x in (p, c))):
         return None
-    return _Tropical(p, c, ends.get(-1), ends.get(1), tuple(nonzero))
+    low, high, terms = ends.get(-1), ends.get(1), tuple[Expr, ...]()
+    size, sign = x, sympy.S.One
+    if low == high:
+        size, sign = sympy.Abs(x), sympy.sign(x)
+        terms = c * x**2 / (2 * p), c * high * size
+    t = size / p if high is None else sympy.Min(high, size / p)
+    t = t if low in (None, high) else sympy.Max(-low, t)
+    Q, N = c * (size * t - p * t**2 / 2), sympy.log(1 / point.small)
+    return GrowingLimit(point, (b, x), N, Q, c * sign * t, tuple(nonzero), terms, of, mu)
 
 
-def _threshold(part: Expr, z: Symbol, r: Expr) -> tuple[int, Expr] | None:
-    """Return the sign of k of exp(k z), and r/|k|, beyond which that times e^r grows; or None."""
-    k = part.exp / z if isinstance(part, sympy.exp) else sympy.S.Zero
-    if not (k.is_Rational and k != 0 and r.is_Rational and r > 0):
-        return None
-    return (1 if k > 0 else -1), r / abs(k)
+def _along(
+    curve: Curve, point: Point, decide: ElementarySigns
+) -> tuple[Expr, dict[int, Expr], dict[Expr, None]]:
+    """Return p, l and u by their sides, and what is not 0; Unexpanded of another h."""
+    z, p, ends, nonzero = curve.parameter, sympy.S.Zero, dict[int, Expr](), dict[Expr, None]()
+    for term in sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False)):
+        A, part = term.as_independent(z, as_Add=False)
+        expanded = point.expand(A, decide)
+        k = part.exp / z if isinstance(part, sympy.exp) else sympy.S.Zero
+        r = written(expanded.leading[0])
+        if part == z and expanded.leading == CONSTANT:
+            p += expanded.first
+        elif k.is_Rational and k != 0 and r.is_Rational and r > 0:
+            # beyond zeta = r/k a term exp(k z) e^r grows
+            side = 1 if k > 0 else -1
+            ends[side] = min(ends.get(side, sympy.oo), r / abs(k))
+            nonzero |= dict.fromkeys(may_vanish(expanded.first))
+        elif part != 1 or expanded.leading < CONSTANT:
+            raise Unexpanded("h is of another kind")
+    return p, ends, nonzero
 
 
 def may_vanish(coefficient: Expr) -> Iterator[Expr]:

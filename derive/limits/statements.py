@@ -122,20 +122,9 @@ def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[object, Ex
         yield "Q/N", form.Q
     else:
         for x, g in zip(limit.coordinates, form.gradient, strict=True):
-            yield tell("`(dQ/d{x})/N`", x=x), _with_asinh(g)
+            yield tell("`(dQ/d{x})/N`", x=x), g
     if form.curve is not None:
         yield limit.coordinates[0], form.curve
-
-
-def _with_asinh(g: Expr) -> Expr:
-    """Return a formula with asinh x for log(x + sqrt(x^2 + 1))."""
-
-    def written(A: Expr) -> Expr:
-        pairs = ((A - root, root) for root in A.atoms(sympy.Pow))
-        arguments = (sympy.asinh(x) for x, root in pairs if sympy.expand(root**2 - x**2) == 1)
-        return next(arguments, sympy.log(A))
-
-    return g.replace(sympy.log, written)
 
 
 def _places(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, object]]:

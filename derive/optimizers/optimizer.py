@@ -88,7 +88,7 @@ class Optimizer(Claims, Printable):
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed, of regression, of decreasing losses and of their tails."""
         return (
-            spanned(self.span),
+            _decided(self.span, self.span.reason, "span"),
             *limits(self.finite, None if self.example is None else self.example.sentence),
             every_iterate(self.update, self.margins, self.finite),
             tail(self.update),
@@ -312,11 +312,6 @@ def _one_row(update: Update, units: dict[str, int]) -> Finding:
 ONE_ROW = "on one row from 0: `argmin |w|_inf` s.t. `X w = y`"
 NOTHING = "no clean statement"
 INTERPOLATES = "the loss has a finite root and `w` tends to an interpolant"
-
-
-def spanned(found: Finding) -> Statement | Open:
-    """Return where the iterates stay, or that they have no such law."""
-    return _decided(found, found.reason, "span")
 
 
 def limits(found: Finding, example: Sentence | None) -> Iterator[Statement | Open]:

@@ -42,15 +42,8 @@ Slopes = tuple[Fraction | None, Fraction | None]
 Point = tuple[Fraction, ...]
 
 
-@dataclass(frozen=True)
-class Walk:
-    """The jumps, what is between them, and the multiplier at the end; does X beta = y there?"""
-
-    times: Point
-    plateaus: tuple[Point, ...]
-    active: tuple[tuple[int, ...], ...]
-    multiplier: Point
-    fits: bool
+Walk = tuple[Point, tuple[Point, ...], tuple[tuple[int, ...], ...], Point, bool]
+"""The last fields of a path, from its times on."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,8 +55,12 @@ class SaddlePath(Claims, Plotted, Printable):
         variable: the start symbol.
         unit: N; times are in units of it.
         slopes: L^- and L^+ of each coordinate.
-        walk: the path itself.
         proved: is the path a theorem of the source?
+        times: the tau of each jump.
+        plateaus: the beta before the first jump, between jumps, and after the last.
+        active: the coordinates at an end, likewise.
+        multiplier: nu at the end.
+        fits: is X beta = y there?
     """
 
     derivation: Derivation
@@ -72,18 +69,12 @@ class SaddlePath(Claims, Plotted, Printable):
     y: tuple[Fraction, ...]
     unit: Expr
     slopes: tuple[Slopes, ...]
-    walk: Walk
     proved: bool
-
-    @property
-    def times(self) -> Point:
-        """The tau of each jump."""
-        return self.walk.times
-
-    @property
-    def plateaus(self) -> tuple[Point, ...]:
-        """The beta before the first jump, between jumps, and after the last."""
-        return self.walk.plateaus
+    times: Point
+    plateaus: tuple[Point, ...]
+    active: tuple[tuple[int, ...], ...]
+    multiplier: Point
+    fits: bool
 
     @property
     def limit(self) -> tuple[Fraction, ...]:
@@ -94,7 +85,7 @@ class SaddlePath(Claims, Plotted, Printable):
     def dual(self) -> tuple[Fraction, ...]:
         """The last s = X^T nu."""
         columns = zip(*self.X, strict=True)
-        return tuple(times([*map(list, columns)], self.walk.multiplier))
+        return tuple(times([*map(list, columns)], self.multiplier))
 
     @property
     def ground(self) -> str:
@@ -109,7 +100,7 @@ class SaddlePath(Claims, Plotted, Printable):
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
         """The path, and what its end minimises."""
-        return (_path(self), _limit(self)) if self.walk.fits else (_path(self),)
+        return (_path(self), _limit(self)) if self.fits else (_path(self),)
 
 
 def follow_saddles(
@@ -126,7 +117,10 @@ def follow_saddles(
         raise InputError("the path is of outputs with weights of their own")
     if not p.geometry.steering.is_gradient:
         raise InputError("the path is of gradient flow: leave out steepest")
-    name = _variable(derivation, variable)
+    symbols = p.start_symbols
+    name = symbols[0] if variable is None and len(symbols) == 1 else variable
+    if name not in symbols:
+        raise InputError(f"give the start symbol that tends to 0: {', '.join(symbols) or 'none'}")
     (limit, *more) = regimes(derivation, name, toward=(0,)).limits
     if more or limit.unit is None:
         raise InputError(f"the limit {name} -> 0 of Q is not known: {limit.finding.reason}")
@@ -135,18 +129,9 @@ def follow_saddles(
         raise InputError(f"X has {width} columns, but F has {p.d} outputs")
     proved = derivation.of_coordinates and _is_tied(derivation, name, slopes[0])
     given = tuple(map(tuple, rows)), tuple(y)
-    return SaddlePath(
-        derivation, name, *given, limit.unit, slopes, _walked(rows, y, slopes), proved
-    )
-
-
-def _variable(d: Derivation, variable: str | None) -> str:
-    symbols = d.parameterization.start_symbols
-    if variable is None and len(symbols) == 1:
-        return symbols[0]
-    if variable not in symbols:
-        raise InputError(f"give the start symbol that tends to 0: {', '.join(symbols) or 'none'}")
-    return variable
+    taus, betas, active, nu, fits = _walked(rows, y, slopes)
+    of = (derivation, name, *given, limit.unit, slopes, proved)
+    return SaddlePath(*of, taus, betas, active, nu, fits)
 
 
 def _slopes(limit: Limit, name: str) -> tuple[Slopes, ...]:
@@ -213,7 +198,7 @@ def _walked(rows: Sequence[Vector], y: Vector, slopes: Sequence[Slopes]) -> Walk
         active.append(tuple(sorted(ends)))
         arrivals = _arrivals(s, slope, slopes)
         if not arrivals:
-            return Walk(tuple(jumps), tuple(plateaus), tuple(active), tuple(nu), not any(r))
+            return tuple(jumps), tuple(plateaus), tuple(active), tuple(nu), not any(r)
         h = min(arrivals.values())
         first = [j for j, at in arrivals.items() if at == h]
         _refuse(f"arrive at one time {tau + h}", first if first[1:] else [])
@@ -263,7 +248,7 @@ def _path(s: SaddlePath) -> Statement:
     begins = (Fraction(0), *s.times)
     rows = tuple(
         (f"`{begin}`", _vector(beta), ", ".join(str(j + 1) for j in ends) or "none")
-        for begin, beta, ends in zip(begins, s.plateaus, s.walk.active, strict=True)
+        for begin, beta, ends in zip(begins, s.plateaus, s.active, strict=True)
     )
     scale = [Symbol(s.variable)] * s.unit.has(sympy.Integral)
     words = "as `{x} -> 0`, at fixed times `tau = t/N` between jumps `beta` tends to"
@@ -295,7 +280,7 @@ def _limit(s: SaddlePath) -> Statement:
         kind="saddle limit",
         below=(
             note(
-                f"certificate: `nu =` {_vector(s.walk.multiplier)}, and `X^T nu =`"
+                f"certificate: `nu =` {_vector(s.multiplier)}, and `X^T nu =`"
                 f" {_vector(s.dual)} is a subgradient of the sum there"
             ),
         ),

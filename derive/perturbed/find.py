@@ -14,7 +14,7 @@ decay and momentum in: w+ = w - eta (sum_a G_a X_a + k w) + mu (w - w_-).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -222,18 +222,12 @@ def _with_conditions(
         return replace(found, conditions=tuple(dict.fromkeys(positive)))
     if "momentum" not in kinds:
         return found
-    drift = _drifts(kinds, penalty)
-    decay = partial(decay_of, penalty) if "decay" in kinds else None
-    sides = (x for leaf in leaves for x in _one_sided(leaf, drift, decay))
+    drift, sides = _drifts(kinds, penalty), list[OneSided]()
+    for leaf, x in ((at, x) for at in leaves for x in one_sided(at)):
+        rate = decay_of(penalty, leaf, x.of).change if "decay" in kinds else sympy.S.Zero
+        if rate.is_number and x.side * rate >= 0:  # decay moves it to that side, too
+            sides.append(replace(x, change=drift(leaf, x.of).change))
     return replace(found, one_sided=tuple(sides))
-
-
-def _one_sided(leaf: Leaf, drift: Drifts, decay: Drifts | None) -> Iterator[OneSided]:
-    """Yield the laws that change to one side, where decay moves them to that side, too."""
-    for x in one_sided(leaf):
-        rate = sympy.S.Zero if decay is None else decay(leaf, x.of).change
-        if rate.is_number and x.side * rate >= 0:
-            yield replace(x, change=drift(leaf, x.of).change)
 
 
 def _closed(
@@ -289,7 +283,10 @@ def _shrunk(found: Perturbation, p: Parameterization, push: Field) -> Perturbati
     scaling = scaling_of(p, push)
     given = leave_out(found.derivation.parameterization, found.derivation.idle)
     if scaling is None:
-        return _in_other_metric(found, p)
+        # the degrees of the weights by which decay would shrink the start
+        lam = entries(p, find_gradings(p).one) if p.geometry == EUCLIDEAN else {}
+        known = found.penalty is None and lam and min(lam.values()) > 0
+        return replace(found, grading=lam) if known else found
     symbols = Notation(p, ()).weights
     q, *rates = (to_expr(x, symbols) for x in (scaling[0], *scaling[1]))
     if found.derivation.warping.verdict is not Verdict.PROVED or not any(rates):
@@ -318,11 +315,3 @@ def _shrunk(found: Perturbation, p: Parameterization, push: Field) -> Perturbati
         start=scaled_start(given, factors),
         degree=q + 1,
     )
-
-
-def _in_other_metric(found: Perturbation, p: Parameterization) -> Perturbation:
-    """Return decay with the degrees of the weights by which it would shrink the start."""
-    lam = entries(p, find_gradings(p).one) if p.geometry == EUCLIDEAN else {}
-    if found.penalty is not None or not lam or min(lam.values()) <= 0:
-        return found
-    return replace(found, grading=lam)

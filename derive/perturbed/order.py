@@ -141,24 +141,17 @@ def decide_order(p: Parameterization, X: Rows, closed: Finding) -> Finding:
         z = bracket(Z[i], Z[j])
         Jz = _products(p.covectors, z)
         mu = _products(project, _products(rows, Jz))
-        for e in _agreeing(p, f"J [Z{i + 1}, Z{j + 1}]", Jz, _combined(mu, ahead)):
-            if e.left != e.right:
-                return _failing(p, Z, e, det)
-            evidence.append(Identity(e.statement, repr(e.left), repr(e.right)))
+        for label, a, b in zip(p.labels, Jz, _combined(mu, ahead), strict=True):
+            claim = f"J [Z{i + 1}, Z{j + 1}] = sum_k mu_k K x_k, in output {label}"
+            if a != b:
+                return _failing(p, Z, Equation(claim, a, b), det)
+            evidence.append(Identity(claim, repr(a), repr(b)))
         beside = beside or z != _combined(mu, Z)
     if beside and closed.verdict is not Verdict.PROVED:
         why = "`K x_i` are involutive, but it is not proved that `K` is a function of `beta`"
         return Finding(Verdict.UNDECIDED, why, tuple(evidence))
     why = f"`beta` stays in a surface of dimension {len(Z)}"
     return Finding(Verdict.PROVED, why, tuple(evidence))
-
-
-def _agreeing(
-    p: Parameterization, bracket: str, left: Field, right: Field
-) -> Iterator[Equation[RationalFunction]]:
-    """Yield the equations of what a bracket does to beta, output by output."""
-    for i, a, b in zip(p.labels, left, right, strict=True):
-        yield Equation(f"{bracket} = sum_k mu_k K x_k, in output {i}", a, b)
 
 
 def _combined(c: Sequence[RationalFunction], fields: Sequence[Field]) -> Field:

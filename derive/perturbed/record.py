@@ -201,7 +201,6 @@ class Perturbation(Printable, Claims):
 
 Effective = dict[Symbol, Expr]
 """Start symbols, each with what takes its place."""
-Row = tuple[Followed, Expr | None, Expr | None]
 
 
 def scaled_start(p: Parameterization, factors: Mapping[str, Expr]) -> tuple[tuple[str, Expr], ...]:
@@ -261,7 +260,7 @@ def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, tuple[
     y, xi - y(0) of that start + y(0); nothing where one of them is not constant.
     """
     p, known = leaf.parameterization, leaf.notation.start_symbols
-    rows = _duals(found, leaf)
+    rows = [(y, _growth(p, y.function), _shift(found, leaf, y)) for y in leaf.dual]
     if not (leaf.complete and rows) or any(n != 0 and xi is None for _, n, xi in rows):
         return None, ()
     ratios = {_of_law(found, leaf, law) for law in leaf.laws} or {_of_dual(rows)}
@@ -272,13 +271,7 @@ def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, tuple[
     return image, tuple(x for x in left if x is not None) if None not in left else ()
 
 
-def _duals(found: Perturbation, leaf: Leaf) -> list[Row]:
-    """Return each dual coordinate with n of y(0) + n log f, and its xi."""
-    p = leaf.parameterization
-    return [(y, _growth(p, y.function), _shift(found, leaf, y)) for y in leaf.dual]
-
-
-def _of_dual(rows: Sequence[Row]) -> Expr:
+def _of_dual(rows: Sequence[tuple[Followed, Expr | None, Expr | None]]) -> Expr:
     """Return f with which the first y(0) + n log f is y(0) + xi."""
     factors = (sympy.exp(xi / n) for _, n, xi in rows if n and xi is not None)
     return next(factors, sympy.S.One)

@@ -141,7 +141,10 @@ def step_of(kinds: Collection[str], penalty: Tree | None, leaf: Leaf, x: Followe
         kinds: what there is beside the gradient: decay, of a penalty if that is given, momentum.
     """
     if leaf.coordinates.is_straight(x.gradient, along_steps="decay" not in kinds):
-        return _straight(stepped(kinds, penalty, leaf), x)
+        step = stepped(kinds, penalty, leaf)
+        x = x.over(step.leaf.parameterization.field)  # linear, so this is exact to first order
+        change = LogFunction(dot(step.leaf.coordinates.slopes(x.gradient), step.force))
+        return drift_of(step.leaf, x, change, _beyond(step.leaf, x, change))
     step, noisy = stepped(kinds, penalty, leaf), with_noise(leaf)
     leaf = step.leaf
     now = {w: w for w in step.weights}
@@ -180,14 +183,6 @@ def _between(leaf: Leaf, x: Followed, one: Weights, other: Weights) -> Expr:
         return f.xreplace(dict(other)) - f.xreplace(dict(one))
     s, (w,) = leaf.fresh("s"), one
     return sympy.Integral(f.args[0].xreplace({w: s}), (s, one[w], other[w]))
-
-
-def _straight(step: Stepped, x: Followed) -> Drift:
-    """Return the increment that is exact to first order, as x is linear in the coordinates."""
-    leaf = step.leaf
-    x = x.over(leaf.parameterization.field)
-    change = LogFunction(dot(leaf.coordinates.slopes(x.gradient), step.force))
-    return drift_of(leaf, x, change, _beyond(leaf, x, change))
 
 
 def _beyond(leaf: Leaf, x: Followed, change: LogFunction) -> LogFunction:

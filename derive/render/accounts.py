@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from derive.optimizers.saddle_path import SaddlePath
     from derive.perturbed.record import Perturbation
     from derive.printable import Shown
-    from derive.separable.find import Margins
-    from derive.separable.shared import SharedMargins
+    from derive.separable.find import Margins, SharedMargins
     from derive.univariate.problem import VariationalProblem
 
 F = "Parameterization `beta = F(w)`"

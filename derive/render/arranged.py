@@ -85,13 +85,9 @@ def tidy(expression: Expr) -> Expr:
     named = any(not power.exp.is_number for power in one.atoms(sympy.Pow))
     if not named or one.has(sympy.Integral):
         return shortened(one)
-    return min(one, pulled_out(one), gathered(one), key=_length)
-
-
-def _length(expression: Expr) -> int:
-    """Return how long a formula is, a fraction being longer than it is typed."""
-    text = str(expression)
-    return len(text) + 8 * text.count("/")
+    # a fraction is longer than it is typed
+    forms = one, pulled_out(one), gathered(one)
+    return min(forms, key=lambda form: len(text := str(form)) + 8 * text.count("/"))
 
 
 def shortened(expression: Expr) -> Expr:

@@ -374,6 +374,14 @@ def _theorem(d: Derivation) -> Iterator[object]:
     yield OnPage((*_clock(d),))
 
 
+def _clock(d: Derivation) -> Iterator[object]:
+    """Yield in which time beta follows a mirror flow, if not in its own."""
+    if d.hessian.verdict is Verdict.REFUTED:
+        g = d.warping.g
+        shown = "" if g is None else ", `g` as below" if len(str(g)) > LONG / 2 else ", `g = {g}`"
+        yield from say("theorem.clock", g=tell(shown, g=g))
+
+
 def _assumed(what: Sequence[Condition]) -> Iterator[object]:
     if what:
         yield OnPage((*say("theorem.assume", assumed=listing("{0}", ((c,) for c in what))),))
@@ -397,14 +405,6 @@ def _use(d: Derivation) -> Iterator[object]:
         yield from say("theorem.R", R=d.metric.kernel[1, 1])
     if steering.is_gradient and d.of_coordinates:
         yield from say("theorem.copies")
-
-
-def _clock(d: Derivation) -> Iterator[object]:
-    """Yield in which time beta follows a mirror flow, if not in its own."""
-    if d.hessian.verdict is Verdict.REFUTED:
-        g = d.warping.g
-        shown = "" if g is None else ", `g` as below" if len(str(g)) > LONG / 2 else ", `g = {g}`"
-        yield from say("theorem.clock", g=tell(shown, g=g))
 
 
 def _roads(d: Derivation) -> Iterator[str]:

@@ -240,7 +240,11 @@ def _values(failure: Identity, sides: tuple[Expr, ...] | None) -> Iterator[objec
     if sides is None:
         yield from say(f"refutation.differ{alike}", residual=number(failure.residual), **values)
         return
-    numbers = listing("`{0}`", ((_value(side, failure),) for side in sides))
+    values_of_sides = (_at(side, failure) for side in sides)
+    shown_values = (
+        x if x.is_Rational else Text(str(sympy.N(x, 12)), "digits") for x in values_of_sides
+    )
+    numbers = listing("`{0}`", zip(shown_values))
     told = tell("{numbers} at {point}", numbers=numbers, point=values["point"])
     if max(len(str(side)) for side in sides) < SHORT and any(x.free_symbols for x in sides):
         left, right = sides
@@ -284,8 +288,3 @@ def _sides(p: Parameterization, failure: Identity, factor: Expr) -> tuple[Expr, 
 def _at(side: Expr, failure: Identity) -> Expr:
     exact = {PI: sympy.pi} | {name: sympy.Rational(str(v)) for name, v in failure.point}
     return side.subs({s: exact[s.name] for s in side.free_symbols})
-
-
-def _value(side: Expr, failure: Identity) -> object:
-    value = _at(side, failure)
-    return value if value.is_Rational else Text(str(sympy.N(value, 12)), "digits")

@@ -14,6 +14,14 @@ a_i = -l'(<x_i, beta>) > 0, so that with Q normalised to grad Q(beta_0) = 0 and 
 For b with <x_i, b> >= <x_i, beta(t)> for all i, and Q convex on a domain with the segment between,
 Q(b) - Q(beta(t)) >= <X^T s, b - beta(t)> = sum_i s_i (<x_i, b> - <x_i, beta(t)>) >= 0. So beta(t)
 minimises Q subject to margins at least those that it has; strictly convex, nothing else does.
+
+Separable data under steepest descent in l_p on outputs that share weights.
+
+There is no Q then (:mod:`derive.optimizers.pushed`), and limit points of w/|w|_p are KKT points of
+min |w|_p subject to <x_i, F(w)> >= 1 all the same (Tsilivis, Vardi, Kempe 2024). In beta its
+minimizers are those of R_p = min sum_k |w_k|^p subject to F(w) = beta, or of the least max_k |w_k|.
+Where R_p is continuous as it is written it is so at beta with zeros, too: near weights above these
+there are weights of beta without.
 """
 
 from __future__ import annotations
@@ -21,19 +29,23 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import overload
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.derivation import Derivation, Model, derived
+from derive.derivation import Derivation, Model, derived, map_of
+from derive.errors import InputError
+from derive.explicit.fibre_cost import LARGEST, FibreCost, fibre_cost
+from derive.model.geometry import Steering
+from derive.model.rates import read_power
 from derive.model.steepest import PushedMap
 from derive.printable import Plotted, Printable
 from derive.separable import statements as claims
 from derive.separable.far import Far, far_out
 from derive.separable.horizon import Horizon, Hypothesis, find_horizon, of_copies
 from derive.separable.scaled_start import ScaledStart, scaled_start
-from derive.separable.shared import SharedMargins, shared_margins
 from derive.separable.weights_problem import (
     WeightsProblem,
     agreement,
@@ -213,3 +225,66 @@ def finite_time(derivation: Derivation) -> Finding:
         return Finding(Verdict.UNDECIDED, f"{reason} enough: what `beta(t)` minimises is not known")
     reason = "`grad Q(beta(t)) = X^T s(t)` with `s >= 0`, and Q is strictly convex"
     return Finding(Verdict.PROVED, reason, derivation.potential.finding.evidence)
+
+
+@dataclass(frozen=True, repr=False)
+class SharedMargins(Claims, Printable):
+    """The margin problem in the weights of outputs that share them.
+
+    Attributes:
+        derivation: of the least sum_k |w_k|^p, or max_k |w_k|, in beta.
+        norm: l_p, where that is an increasing function of it.
+        claims: the cited theorem, the cost in beta, and the margin that it is.
+    """
+
+    parameterization: PushedMap
+    derivation: FibreCost
+    norm: str | None
+    claims: tuple[Statement | Open, ...]
+
+    @property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed."""
+        return self.claims
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED where the margin problem is written in beta."""
+        return self.derivation.verdict
+
+
+def shared_margins(model: PushedMap) -> SharedMargins:
+    """Return the margin problem in the weights, and what it is in beta.
+
+    >>> from derive import Parameterization
+    >>> shared_margins(Parameterization.parse(["a*u1", "a*u2"], steepest="3")).norm
+    'l3'
+
+    Raises:
+        InputError: of phi that is no power, and of F that is no homogeneous polynomial.
+    """
+    p = map_of(model.plain)
+    if model.function is not None or model.shapes:
+        raise InputError(f"{model.flow} on these outputs is no gradient flow: derive regularizer")
+    if p.degree is None or not all(f.is_polynomial() for f in p.F):
+        raise InputError("steepest: margins are known of homogeneous polynomials")
+    power = Steering(read_power(model.push)).norm
+    least = " + ".join(f"abs({w})**({power})" for w in p.weights) if power else LARGEST
+    cost = fibre_cost(p, least)
+    norm, told = _norm(cost, p.degree, power), [claims.steepest_kkt(power), *cost.statements]
+    if norm is not None:
+        words = "the minimizers of the problem are in `beta` the predictors of largest margin in"
+        told += [Statement(f"{words} `{{norm}}`", {"norm": norm}, kind="shared margin")]
+    return SharedMargins(model, cost, norm, tuple(told))
+
+
+def _norm(cost: FibreCost, D: int, power: Fraction | None) -> str | None:
+    """Return l_p where the cost is c (sum_i |beta_i|^p)^(1/D), or max_i |beta_i|^(1/D)."""
+    if cost.R is None or not all(block.signs for block in cost.blocks):
+        return None
+    sizes = {b: Symbol(b.name, positive=True) for b in cost.betas}
+    R, x = cost.R.xreplace(sizes), sizes.values()
+    if power is None:
+        return "linf" if sympy.Max(*(b ** sympy.Rational(1, D) for b in x)) == R else None
+    whole = sympy.Add(*(b ** sympy.Rational(power) for b in x))
+    return f"l{power}" if sympy.cancel(R**D / whole).is_number else None

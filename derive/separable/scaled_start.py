@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sympy
-from sympy import Expr, ImmutableMatrix, Symbol
+from sympy import Expr, ImmutableMatrix
 
 from derive.derivation import Derivation
-from derive.exact.linear.matrix import dot
+from derive.limits.kernel_regime import find_homogeneity, find_tangent_kernel
 from derive.model.geometry import EUCLIDEAN
-from derive.model.notation import to_expr
+from derive.model.notation import Notation
 from derive.model.restriction import leave_out
 from derive.verdict import Finding, Verdict
 
@@ -31,40 +31,45 @@ class ScaledStart:
 
     Attributes:
         finding: PROVED where it applies; why it does not.
-        time: the k of t = tau/alpha^k.
-        displacement: the k of w = alpha w_0 + v/alpha^k.
         kernel: K_0.
         degree: D, positive as far as it is a number.
     """
 
     finding: Finding
-    time: Expr | None = None
-    displacement: Expr | None = None
     kernel: ImmutableMatrix | None = None
     degree: Expr = sympy.S.One
+
+    @property
+    def time(self) -> Expr | None:
+        """The k of t = tau/alpha^k."""
+        return None if self.kernel is None else 2 * self.degree - 2
+
+    @property
+    def displacement(self) -> Expr | None:
+        """The k of w = alpha w_0 + v/alpha^k."""
+        return None if self.kernel is None else self.degree - 1
 
 
 def scaled_start(derivation: Derivation) -> ScaledStart:
     """Return what large starts do at first, for homogeneous F that vanishes at the start."""
     p = leave_out(derivation.parameterization, derivation.idle)
-    if p.vectors or p.geometry != EUCLIDEAN or p.homogeneity is None:
+    notation = Notation(p, tuple(range(p.d)))
+    if p.vectors or p.geometry != EUCLIDEAN or (F := find_homogeneity(p, notation)) is None:
         return _open("F is not homogeneous on weights in components, in the Euclidean metric")
     try:
-        if not all(p.at_start(f).is_zero() for f in p.F):
+        kernel = find_tangent_kernel(p, notation)
+        if not kernel.unbiased:
             return _open("F(w_0) is not 0")
         if not p.starts_regular:
             return _open("J(w_0) has rank below d")
     except ZeroDivisionError:
         return _open("F is not smooth at w_0")
-    symbols = {name: Symbol(name) for name in (*p.start_symbols, *p.parameters)}
-    D, J = to_expr(p.homogeneity, symbols), p.start_covectors
-    if D.is_number and not D > 0:
+    if F.degree.is_number and not F.degree > 0:
         return _open("the degree of F is not positive: at c w_0 it is nowhere nearly linear")
-    if D == 1:
+    if F.degree == 1:
         return _open("F is linear, at every scale")
-    K = ImmutableMatrix([[to_expr(dot(a, b), symbols) for b in J] for a in J])
     reason = "F is homogeneous, F(w_0) = 0 and J(w_0) has full rank"
-    return ScaledStart(Finding(Verdict.PROVED, reason), 2 * D - 2, D - 1, K, D)
+    return ScaledStart(Finding(Verdict.PROVED, reason), kernel.matrix, F.degree)
 
 
 def _open(reason: str) -> ScaledStart:

@@ -36,6 +36,7 @@ such beta.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -238,8 +239,10 @@ def _needed(block: Parameterization) -> Parameterization:
             except (DegenerateStart, InputError):
                 continue
             degrees = {} if {*rest.weights} & {*left_out} else _degrees(rest)
-            if degrees and max(degrees.values()) < max(lam.values()) and _is_onto(rest):
-                return _needed(rest)
+            lower = degrees and max(degrees.values()) < max(lam.values()) and not rest.vectors
+            with suppress(Stopped):
+                if lower and is_onto(pose_cost(rest)):
+                    return _needed(rest)
     return block
 
 
@@ -248,14 +251,6 @@ def _degrees(p: Parameterization) -> dict[str, Fraction]:
     one = find_gradings(p).one
     blocks = () if one is None or not one.blocks or one.blocks[-1][0] < 0 else one.blocks
     return {p.weights[k]: x for x, own in blocks for k in own}
-
-
-def _is_onto(p: Parameterization) -> bool:
-    """Tell whether F reaches every beta, proved."""
-    try:
-        return not p.vectors and is_onto(pose_cost(p))
-    except Stopped:
-        return False
 
 
 def _by_length(p: Parameterization, large: Sequence[str], lam: Fraction) -> BlockCost | None:

@@ -8,9 +8,9 @@ import sympy
 from sympy import exp, sqrt
 
 from derive import Parameterization, regimes, scale_start
+from derive.limits.find import norm_limit
 from derive.limits.fixed_beta import ClosedGradient
 from derive.limits.limit import read_point, with_scale
-from derive.limits.predictor_limit import norm_limit
 from derive.potential.separation import find_separation
 from derive.verdict import Verdict
 from numerics.confirm.limits import confirm_limits

@@ -37,7 +37,7 @@ def drawn(name, seed):
         except InputError:
             continue
         gaps = [b - a for a, b in zip(s.times, s.times[1:], strict=False)]
-        if s.times and s.walk.fits and min(gaps, default=1) > s.times[-1] / 6:
+        if s.times and s.fits and min(gaps, default=1) > s.times[-1] / 6:
             return s
 
 
@@ -58,7 +58,7 @@ def test_false_paths_are_refuted(name):
     s = drawn(name, 1)
     path, end = s.statements
     moved = tuple(tuple(x + Fraction(1, 2) for x in beta) for beta in s.plateaus)
-    false = replace(s, walk=replace(s.walk, plateaus=moved))
+    false = replace(s, plateaus=moved)
     for statement in (path, end):
         with pytest.raises(Refuted):
             WITNESSES[statement.kind](false, statement, random.Random(0))

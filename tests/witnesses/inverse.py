@@ -4,7 +4,7 @@ import numpy as np
 import sympy
 from sympy import Symbol
 
-from derive.inverse.design import FlatMap, FlatOnly, IntegralOnly, Parameterized, WeightPair
+from derive.inverse.design import FlatMap, FlatOnly, IntegralOnly, Parameterized
 from derive.language import to_sympy
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
@@ -54,7 +54,7 @@ def curvature_is_constant(design, statement, rng):
     weights = [Symbol(w, real=True) for w in c.weights]
     F = real(to_sympy(c.output)).subs(numbers)
     size = sum(F.diff(w) ** 2 for w in weights)
-    product = float(real(c.product).subs(numbers)) if isinstance(c, WeightPair) else 0.0
+    product = 0.0 if c.product is None else float(real(c.product).subs(numbers))
     low, high = (float(real(sympy.sympify(end)).subs(numbers)) for end in c.interval)
     values = []
     for _ in range(POINTS):

@@ -22,18 +22,24 @@ from itertools import islice
 from sympy import Expr, Symbol
 
 from derive.catalogue.audit.formula_kinds import compare_printed
-from derive.catalogue.audit.germs import Germs, Subject, constants_of, first_cause
+from derive.catalogue.audit.germs import (
+    Germs,
+    Subject,
+    constants_of,
+    flow_fields,
+    flow_slopes,
+    settled,
+)
 from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, difference
 from derive.catalogue.audit.proportionality import BALLS, NOT_ZERO, witness
 from derive.catalogue.audit.report import values_at
 from derive.catalogue.library import Printed
 from derive.derivation import Derivation
-from derive.errors import DeriveError, InputError
+from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import Unsettled
 from derive.language import from_sympy, names, parse_expression, to_sympy, to_text
 from derive.language.tree import Tree
-from derive.model.notation import to_expr
 from derive.printable import Held
 from derive.render.plain import unmark, wrap
 from derive.render.text import as_text
@@ -67,17 +73,8 @@ def judge_in_weights(subject: Subject, Q: Tree) -> Judgement:
     Raises:
         Unsettled: neither was proved.
     """
-    causes: list[Exception] = []
-    for germs in islice(_starts(subject, Q), POINTS):
-        try:
-            found = _Flow(subject, germs, Q).judgement()
-        except (Unsettled, DeriveError, ZeroDivisionError) as error:
-            causes.append(error)
-            continue
-        if found is not None:
-            return found
-        causes.append(Unsettled("no difference was seen, and no identity proved, in the weights"))
-    raise first_cause(causes)
+    starts = islice(_starts(subject, Q), POINTS)
+    return next(settled(starts, lambda germs: _Flow(subject, germs, Q).judgement()))
 
 
 def _starts(subject: Subject, Q: Tree) -> Iterator[Germs]:
@@ -96,18 +93,14 @@ class _Flow:
     """M and what should vanish of it, near one start."""
 
     def __init__(self, subject: Subject, germs: Germs, Q: Tree) -> None:
-        p, tower = subject.p, germs.tower
         self.subject, self.germs, self.Q = subject, germs, Q
-        symbols = {w: Symbol(w) for w in (*p.weights, *p.parameters)}
-        outputs = [germs.read(tree) for tree in p.trees]
-        slopes = ([tower.derivative(F, k) for k in range(p.p)] for F in outputs)
-        fields = [p.geometry.raised(dF, lambda r: germs.read(to_expr(r, symbols))) for dF in slopes]
-        self.fields = fields
+        self.fields = flow_fields(subject, germs)
         self.symbols = {
             name: Symbol(name) for name in (*names((Q,)), *(b.name for b in subject.betas))
         }
         self.slopes = [to_sympy(Q, self.symbols).diff(self.symbols[b.name]) for b in subject.betas]
         self.at_start = {name: germs.read(value) for name, value in subject.starts.items()}
+        outputs = map(germs.read, subject.p.trees)
         self.betas = dict(zip((b.name for b in subject.betas), outputs, strict=True))
         self.M = self._derivatives(self.at_start)
 
@@ -120,11 +113,7 @@ class _Flow:
 
     def _along(self, f: RationalFunction) -> list[RationalFunction]:
         """Return X_b f for every b."""
-        tower = self.germs.tower
-        slopes = [tower.derivative(f, k) for k in range(self.subject.p.p)]
-        zero = tower.field.zero
-        pairs = ((x * s for x, s in zip(X, slopes, strict=True)) for X in self.fields)
-        return [tower.tidy(sum(products, zero)) for products in pairs]
+        return flow_slopes(self.germs, self.fields, f)
 
     def _derivatives(self, start: dict[str, RationalFunction]) -> list[list[RationalFunction]]:
         return [self._along(slope) for slope in self._gradient(start, self.betas)]
@@ -137,8 +126,8 @@ class _Flow:
         mixed = [M[i][b] for i in d for b in d if i != b]
         return [*mixed, *(M[i][i] - M[0][0] for i in d[1:])]
 
-    def judgement(self) -> Judgement | None:
-        """Return what is proved here; None where nothing is."""
+    def judgement(self) -> Judgement:
+        """Return what is proved here; Unsettled where nothing is."""
         tower, equations = self.germs.tower, self._equations(self.M)
         for order in range(DEPTH + 1):
             failing = next((x for x in equations if not tower.ball(x).contains(0)), None)
@@ -161,14 +150,12 @@ class _Flow:
         shown = witness(self.germs, entries, wanted)
         return difference(NO_MULTIPLE, BALLS, "m I", (shown,))
 
-    def _agreement(self) -> Judgement | None:
+    def _agreement(self) -> Judgement:
         """Return the judgement where the equations hold for all weights, read with laws."""
         start, tower = self._known_start(), self.germs.tower
-        if start is None:
-            return None
-        M = self._derivatives({**self.at_start, **start})
-        if not all(map(tower.is_zero, self._equations(M))):
-            return None
+        M = self._derivatives({**self.at_start, **(start or {})})
+        if start is None or not all(map(tower.is_zero, self._equations(M))):
+            raise Unsettled("no difference was seen, and no identity proved, in the weights")
         if tower.sign(M[0][0]) <= 0:
             return difference(NOT_CONVEX, METHOD, "m > 0")
         beta_0 = {b.name: self.at_start[f"{b}_0"] for b in self.subject.betas}

@@ -12,6 +12,7 @@ exponential tail, minimises what is printed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -27,6 +28,7 @@ from derive.catalogue.audit.germs import (
     Where,
     germs_from_start,
     points,
+    settled,
     texts_of,
 )
 from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
@@ -303,18 +305,16 @@ def _are_parallel(there: Subject, build: Build, groups: Sequence[Sequence[Point]
     """Tell whether coupled gradients are proved positive multiples of each other."""
     if len(there.p.blocks) > 1 or there.p.d == 1:
         return False
-    proved = False
-    for point in groups[0]:
-        try:
-            germs, given, derived = build(point)
-        except (Unsettled, ZeroDivisionError, DeriveError):
-            continue
+
+    def at(point: Point) -> bool:
+        germs, given, derived = build(point)
         tower, ((a, b), *others) = germs.tower, zip(given, derived, strict=True)
         parallel = all(tower.is_zero(x * b - y * a) for x, y in others)
-        if not parallel or not tower.ball(a / b) > 0:
-            return False
-        proved = True
-    return proved
+        return parallel and bool(tower.ball(a / b) > 0)
+
+    with suppress(Unsettled):
+        return all(settled(groups[0], at))
+    return False
 
 
 MARGINS = "X beta >= 1"

@@ -23,12 +23,13 @@ from derive.catalogue.audit.germs import (
     Point,
     Subject,
     conditions_of,
-    first_cause,
+    flow_fields,
     flow_slopes,
     germs_from_start,
     germs_in_beta,
     germs_in_weights,
     points,
+    settled,
     texts_of,
 )
 from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, difference
@@ -187,23 +188,21 @@ def check_metric(name: str, subject: Subject, printed: Printed) -> Judgement:
 
 def _in_weights(subject: Subject, printed: Printed, derived: Sequence[Expr]) -> Judgement:
     text = f"{printed.kind} = {', '.join(map(plain, derived))}"
-    causes: list[Exception] = []
-    for germs in germs_in_weights(subject, printed):
-        try:
-            given, wanted = germs.texts, [germs.read(x) for x in derived]
-        except Unsettled as error:
-            causes.append(error)
-            continue
-        found = compare_at(germs, given, wanted)
-        if found is not None:
+
+    def at(germs: Germs) -> Judgement | None:
+        given, wanted = germs.texts, [germs.read(x) for x in derived]
+        X = flow_fields(subject, germs)
+        if (found := compare_at(germs, given, wanted)) is not None:
             return judge(found, NO_FACTOR, text, unit=UNIT)
         for x, y in zip(given, wanted, strict=True):
             if not germs.tower.is_zero(y):
-                change = flow_slopes(subject, germs, germs.tower.tidy(x / y))
+                change = flow_slopes(germs, X, germs.tower.tidy(x / y))
                 if any(not germs.tower.ball(c).contains(0) for c in change):
                     reason = "printed/derived changes along the flow"
                     return difference(reason, NOT_ZERO, text, (witness(germs, given, wanted),))
-    raise first_cause(causes)
+        return None
+
+    return next(settled(germs_in_weights(subject, printed), at))
 
 
 FLIPS = (1, 2, 3)
@@ -213,19 +212,17 @@ FLIPS = (1, 2, 3)
 def check_conserved(subject: Subject, printed: Printed) -> Judgement:
     """Decide whether each printed quantity is constant along every flow."""
     laws = "; ".join(map(plain, subject.derivation.conserved.laws))
-    causes: list[Exception] = []
-    for germs in germs_in_weights(subject, printed):
-        try:
-            changes = [x for c in germs.texts for x in flow_slopes(subject, germs, c)]
-            if germs.vanish(changes):
-                return agreement("exact identity <grad c, grad F_i> = 0")
-        except Unsettled as error:
-            causes.append(error)
-            continue
+
+    def at(germs: Germs) -> Judgement:
+        X = flow_fields(subject, germs)
+        changes = [x for c in germs.texts for x in flow_slopes(germs, X, c)]
+        if germs.vanish(changes):
+            return agreement("exact identity <grad c, grad F_i> = 0")
         shown = (witness(germs, changes, [germs.tower.field.zero] * len(changes)),)
         reason = "it changes along the flow; values are <grad c, grad F_i>"
         return difference(reason, NOT_ZERO, f"conserved: {laws}", shown)
-    raise first_cause(causes)
+
+    return next(settled(germs_in_weights(subject, printed), at))
 
 
 def check_equation(subject: Subject, printed: Printed) -> Judgement:
@@ -245,38 +242,30 @@ def check_equation(subject: Subject, printed: Printed) -> Judgement:
 
 def _equal(places: Iterable[Germs], printed: Printed) -> Judgement:
     """Decide whether all sides are equal: proved at one place, and refuted at none."""
-    proved, causes = False, []
-    for germs in places:
-        try:
-            sides = germs.texts
-            proved = germs.vanish([x - sides[0] for x in sides[1:]])
-        except (Unsettled, ZeroDivisionError) as error:
-            causes.append(error)
-            continue
-        if not proved:
-            return _unequal(germs, sides, printed)
-    if proved:
-        return agreement("exact identity")
-    raise first_cause(causes)
+
+    def at(germs: Germs) -> Judgement:
+        sides = germs.texts
+        proved = germs.vanish([x - sides[0] for x in sides[1:]])
+        return agreement("exact identity") if proved else _unequal(germs, sides, printed)
+
+    found = [*settled(places, at)]
+    return next((x for x in found if x.differs), found[0])
 
 
 def _free_germs(subject: Subject, printed: Printed) -> Iterator[Germs]:
     """Yield germs in which all names of the texts are independent."""
     p = subject.p
     one_sign = {*p.positive, *p.nonnegative, *p.start_symbols, *p.parameters, "s"}
-    causes: list[Exception] = []
-    for flip in FLIPS:
 
-        def value(k: int, name: str, flip: int = flip) -> Fraction:
+    def at(flip: int) -> Germs:
+        def value(k: int, name: str) -> Fraction:
             sign = -1 if name not in one_sign and (k + flip) % 3 == 0 else 1
             return Fraction(sign * (5 + 3 * k), 4 + k)
 
-        try:
-            yield Germs.independent(texts_of(printed), printed.where, value, conditions_of(printed))
-        except (Unsettled, ZeroDivisionError) as error:
-            causes.append(error)
-    if len(causes) == len(FLIPS):
-        raise first_cause(causes)
+        given = conditions_of(printed)
+        return Germs.independent(texts_of(printed), printed.where, value, given)
+
+    return settled(FLIPS, at)
 
 
 def _unequal(germs: Germs, sides: Elements, printed: Printed) -> Judgement:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import cycle
-from typing import Any, TypeAlias
+from operator import mul
+from typing import Any, TypeAlias, TypeVar
 
 import sympy
 from sympy import Expr, Matrix, Symbol
@@ -27,6 +28,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import Elementary, Unsettled
 from derive.language import Tree, exponent_names, from_sympy, names, parse_expression, to_sympy
 from derive.model.condition import AT_START, Condition, Sign
+from derive.model.geometry import Field
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Piece, written_out
@@ -140,6 +142,34 @@ def first_cause(causes: Sequence[Exception]) -> Unsettled:
     for cause in sorted(causes, key=lambda error: isinstance(error, OutOfDomain)):
         return cause if isinstance(cause, Unsettled) else Unsettled(str(cause) or "a division by 0")
     return Unsettled("too few points of one leaf were in the domain")
+
+
+Place = TypeVar("Place")
+Settled = TypeVar("Settled")
+
+
+def settled(
+    places: Iterable[Place],
+    settle: Callable[[Place], Settled | None],
+    causes: list[Exception] | None = None,
+) -> Iterator[Settled]:
+    """Yield what is settled at each place, and keep the *causes* where it is not.
+
+    Raises:
+        Unsettled: nothing is settled anywhere.
+    """
+    causes, found = [] if causes is None else causes, False
+    for place in places:
+        try:
+            here = settle(place)
+        except (Unsettled, DeriveError, ZeroDivisionError) as error:
+            causes.append(error)
+            continue
+        if here is not None:
+            found = True
+            yield here
+    if not found:
+        raise first_cause(causes)
 
 
 @dataclass(frozen=True)
@@ -297,40 +327,42 @@ def germs_in_weights(subject: Subject, printed: Printed) -> Iterator[Germs]:
     What ``where`` defines by the weights at the start must then be conserved.
     """
     p, trees = subject.p, texts_of(printed)
-    causes: list[Exception] = []
-    for first, step in WEIGHTS:
-        known = enumerate((*p.weights, *p.parameters))
+
+    def at(place: tuple[int, int]) -> Germs:
+        (first, step), known = place, enumerate((*p.weights, *p.parameters))
         point = {name: Fraction(first + step * k, 1 + k % 2) for k, name in known}
-        try:
-            germs = Germs.at(point, trees, len(p.weights))
-            for beta, tree in zip(subject.betas, p.trees, strict=True):
-                germs.images[beta.name] = germs.read(tree)
-            for name, value in constants_of(subject):
-                germs.images[name] = germs.read(value)
-            germs.define(printed.where)
-            germs.require(conditions_of(printed))
-            defined = [germs.images[name] for name, _ in printed.where]
-            changes = (x for element in defined for x in flow_slopes(subject, germs, element))
-            if not all(map(germs.tower.is_zero, changes)):
-                raise Unsettled("what it defines by the start is not conserved")
-            germs.check(trees)
-        except (Unsettled, DeriveError, ZeroDivisionError) as error:
-            causes.append(error)
-            continue
-        yield germs
-    if len(causes) == len(WEIGHTS):
-        raise first_cause(causes)
+        germs = Germs.at(point, trees, len(p.weights))
+        for beta, tree in zip(subject.betas, p.trees, strict=True):
+            germs.images[beta.name] = germs.read(tree)
+        for name, value in constants_of(subject):
+            germs.images[name] = germs.read(value)
+        germs.define(printed.where)
+        germs.require(conditions_of(printed))
+        defined, X = [germs.images[name] for name, _ in printed.where], flow_fields(subject, germs)
+        changes = (x for element in defined for x in flow_slopes(germs, X, element))
+        if not all(map(germs.tower.is_zero, changes)):
+            raise Unsettled("what it defines by the start is not conserved")
+        germs.check(trees)
+        return germs
+
+    return settled(WEIGHTS, at)
+
+
+def flow_fields(subject: Subject, germs: Germs) -> list[Field]:
+    """Return the fields X_i = G^-1 dF_i in germs in the weights."""
+    p, derivative = subject.p, germs.tower.derivative
+    symbols = {w: Symbol(w) for w in (*p.weights, *p.parameters)}
+    slopes = ([derivative(F, k) for k in range(p.p)] for F in map(germs.read, p.trees))
+    return [p.geometry.raised(dF, lambda r: germs.read(to_expr(r, symbols))) for dF in slopes]
 
 
 def flow_slopes(
-    subject: Subject, germs: Germs, element: RationalFunction
+    germs: Germs, fields: Sequence[Field], element: RationalFunction
 ) -> list[RationalFunction]:
-    """Return the derivatives of an element along the flows of F_1, ..., F_d."""
-    tower, size = germs.tower, len(subject.p.weights)
-    slopes = [tower.derivative(element, k) for k in range(size)]
-    outputs = [germs.read(tree) for tree in subject.p.trees]
-    terms = ((tower.derivative(F, k) * x for k, x in enumerate(slopes)) for F in outputs)
-    return [tower.tidy(sum(products, tower.field.zero)) for products in terms]
+    """Return the derivatives of an element along the fields of the flow."""
+    tower = germs.tower
+    slopes = [tower.derivative(element, k) for k, _ in enumerate(fields[0])]
+    return [tower.tidy(sum(map(mul, X, slopes), tower.field.zero)) for X in fields]
 
 
 def constants_of(subject: Subject) -> Iterator[tuple[str, Expr]]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import sympy
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 from sympy import Expr, Symbol
 
-from derive.catalogue.audit.germs import Germs, Point, first_cause
+from derive.catalogue.audit.germs import Germs, Point, first_cause, settled
 from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
-from derive.errors import DeriveError
+from derive.exact.balls import as_fmpq
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import BITS, Unsettled
 from derive.inverse.term import expressions
@@ -34,7 +34,6 @@ STARTS = 2
 TRIALS = 2
 """Points of a leaf at which a proof is tried: what fails at two fails at all."""
 
-EXPONENTS = (1, -1, 2, -2, 3, -3, 4, -4)
 LARGEST_DENOMINATOR = 10_000
 DIGITS = 20
 
@@ -74,42 +73,40 @@ def compare_up_to_factor(build: Build, groups: Iterable[Sequence[Point]]) -> Com
     The points of a group belong to one start. Proportional is what is proved, or what is seen at
     :data:`ENOUGH` points from each of :data:`STARTS` starts; Different is refuted.
     """
-    causes, agreed = [], 0
-    for group in groups:
-        found = _along_one_leaf(build, group)
-        if isinstance(found, Unsettled):
-            causes.append(found)
-            continue
-        agreed += 1
-        if isinstance(found, Different) or found.exact or agreed == STARTS:
-            return found
+    causes = list[Exception]()
+    found: Iterator[Comparison]
+    found = settled(groups, lambda group: _along_one_leaf(build, group), causes)
+    for agreed, same in enumerate(found, 1):
+        if isinstance(same, Different) or same.exact or agreed == STARTS:
+            return same
     raise first_cause(causes)
 
 
-def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison | Unsettled:
-    """Compare at several points, of all signs, or say why not; a proof is of its branch."""
-    seen: list[tuple[Germs, Elements, Elements, arb]] = []
-    proved: Proportional | None = None
-    causes: list[Exception] = []
-    for point in group:
-        try:
-            germs, printed, derived = build(point)
-            quotient = _quotient(germs, printed, derived)
-        except (Unsettled, ZeroDivisionError, DeriveError) as error:
-            causes.append(error)
-            continue
-        if quotient is None:
-            return Different((witness(germs, printed, derived),))
-        if proved is None and len(seen) < TRIALS:
+def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
+    """Compare at several points, of all signs; a proof is of its branch."""
+    seen, quotients = list[Witness](), list[arb]()
+    proved, causes = None, list[Exception]()
+
+    def at(point: Point) -> tuple[Germs, Elements, Elements, arb | None]:
+        germs, printed, derived = build(point)
+        return germs, printed, derived, _quotient(germs, printed, derived)
+
+    for germs, printed, derived, quotient in settled(group, at, causes):
+        if proved is None and len(seen) < TRIALS and quotient is not None:
             proved = _proved(germs, printed, derived)
-        seen.append((germs, printed, derived, quotient))
-        if not seen[0][-1].overlaps(quotient):
-            return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
+        seen.append(witness(germs, printed, derived))
+        if quotient is None:
+            return Different((seen[-1],))
+        quotients.append(quotient)
+        if not quotients[0].overlaps(quotient):
+            return Different((seen[0], seen[-1]))
         if len(seen) == ENOUGH and proved is None:
-            if any(x[-1].rel_accuracy_bits() < DIGITS / math.log10(2) for x in seen):
-                return Unsettled(f"the values are not known to {DIGITS} digits")
+            if any(x.rel_accuracy_bits() < DIGITS / math.log10(2) for x in quotients):
+                raise Unsettled(f"the values are not known to {DIGITS} digits")
             return Proportional(None, False, 1 if quotient > 0 else -1, germs)
-    return proved or first_cause(causes)
+    if proved is None:
+        raise first_cause(causes)
+    return proved
 
 
 def compare(
@@ -201,30 +198,21 @@ def _proved(germs: Germs, printed: Elements, derived: Elements) -> Proportional 
 
 
 def _in_symbols(germs: Germs, constant: RationalFunction, power: int, sign: int) -> Expr:
-    """Return |constant| in start symbols, short where it is a number times a power of one."""
-    tower, one = germs.tower, germs.tower.field.one
-    symbols = {name: Symbol(name, positive=True) for name in germs.point}
-    constants = list(germs.point)[germs.d :]
-    for name, k in ((None, 0), *((n, k) for n in constants for k in EXPONENTS)):
-        unit = one if name is None else tower.known[name] ** k
-        # A relation between roots may show in a higher power only.
-        for n in (power, 2 * power, 4 * power):
-            raised = tower.tidy((constant * unit) ** n)
-            number = _nearest_fraction(tower.ball(raised))
-            if number is None:
-                break
-            if tower.is_zero(raised - tower.field.constant(number)):
-                value = abs(rational(number)) ** sympy.Rational(1, n)
-                return value if name is None else value / symbols[name] ** k
+    """Return |constant|, a number where a power of it is a fraction of small denominator."""
+    tower = germs.tower
+    # A relation between roots may show in a higher power only.
+    for n in (power, 2 * power, 4 * power):
+        raised = tower.tidy(constant**n)
+        ball = tower.ball(raised)
+        near = Fraction(float(ball.mid())).limit_denominator(LARGEST_DENOMINATOR)
+        if not ball.contains(as_fmpq(near)):
+            break
+        if tower.is_zero(raised - tower.field.constant(near)):
+            return abs(rational(near)) ** sympy.Rational(1, n)
     raised = tower.tidy((sign * constant) ** power)
+    symbols = {name: Symbol(name, positive=True) for name in germs.point}
     expression = to_expr(raised, expressions(tower, symbols))
     return sympy.factor(sympy.powsimp(expression)) ** sympy.Rational(1, power)
-
-
-def _nearest_fraction(ball: arb) -> Fraction | None:
-    """Return the fraction of a small denominator in a ball, or None."""
-    found = Fraction(float(ball.mid())).limit_denominator(LARGEST_DENOMINATOR)
-    return found if ball.contains(fmpq(found.numerator, found.denominator)) else None
 
 
 def witness(germs: Germs, printed: Elements, derived: Elements) -> Witness:

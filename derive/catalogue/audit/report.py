@@ -15,11 +15,12 @@ from derive.derivation import Derivation
 from derive.derivation import derived as of_given_size
 from derive.errors import DeriveError
 from derive.render.document import Document, Part
-from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, badge, document
+from derive.render.html.page import LOOKS, OUTCOMES, badge, index
 from derive.render.sections import expand
 from derive.statement import Items, OnPage, OnTerminal, Sentence, Table, Text, each, note, tell
 
 AUDIT = "What was printed, compared with what is derived"
+DIGITS = re.compile(r"[-+.\de]+")
 ROOM = 54
 """Characters that a formula has in the table of all."""
 NOTES = (
@@ -44,19 +45,19 @@ def tell_audits(found: Audits) -> Document:
     known = (counts, note(f"read: {where}")) if read else ("no printed formula is known",)
     parts = [Part(AUDIT, known)]
     if len(models) > 1:
-        table = Table(("outcome", "read", "formula"), tuple(map(_row_of, found.audits)))
+        wholes = (f"{a.printed.kind}: {a.printed.place}" for a in found.audits)
+        briefs = (x if len(x) <= ROOM else f"{x[: ROOM - 3].rstrip()}..." for x in wholes)
+        rows = (
+            (a.judgement.outcome.short, a.printed.read, brief)
+            for a, brief in zip(found.audits, briefs, strict=True)
+        )
+        table = Table(("outcome", "read", "formula"), tuple(rows))
         parts.append(Part("All formulas", (OnTerminal((table,)),)))
     for model, own in models.items():
         differing = [a for a in own if len(models) == 1 or not a.judgement.agrees]
         lines = (OnTerminal((Audits((*differing,)),)), OnPage((Audits((*own,)),)))
         parts.append(Part(model, lines))
     return Document((*parts, Part("How this is meant", (NOTES,))))
-
-
-def _row_of(audit: Audit) -> tuple[str, ...]:
-    whole = f"{audit.printed.kind}: {audit.printed.place}"
-    brief = whole if len(whole) <= ROOM else f"{whole[: ROOM - 3].rstrip()}..."
-    return audit.judgement.outcome.short, audit.printed.read, brief
 
 
 expand.register(Audits, lambda found: (Items(tuple(map(_account, found.audits))),))
@@ -110,16 +111,11 @@ def values_at(witness: Witness) -> Sentence:
     """Return the values of a witness."""
     point = each("{0} = {1}", ((Text(name), Text(x, "typed")) for name, x in witness.point))
     printed, derived = (
-        each("{0}", ((_value(text),) for text in side))
+        each("{0}", ((Text(x, "digits" if DIGITS.fullmatch(x) else "reason"),) for x in side))
         for side in (witness.printed, witness.derived)
     )
     words = "at {point}: printed {printed}; derived {derived}"
     return tell(words, point=point, printed=printed, derived=derived)
-
-
-def _value(text: str) -> Text:
-    """Return leading digits, or words."""
-    return Text(text, "digits" if re.fullmatch(r"[-+.\de]+", text) else "reason")
 
 
 NAV = '<nav><a href="index.html">All models</a> &middot; <a href="audit.html">Audit</a></nav>'
@@ -143,25 +139,21 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Iterable[Audit]) -
             pages[f"explore-{entry.id}.html"] = one.explore().text
         rows.append(_row(entry, derivation, own, f"explore-{entry.id}.html" in pages))
     pages = {name: text.replace(MAIN, f"{MAIN}{NAV}") for name, text in pages.items()}
-    body = (
-        f'<h1>The catalogue</h1><p>{ABOUT} <a href="audit.html">{AUDIT}</a>.</p>'
-        '<p hidden><label>Search <input type="search"></label> <output></output></p>'
-        '<table class="stacked"><thead><tr><th>Model</th><th>F</th><th>Q</th><th>Audit</th></tr>'
-        f"</thead><tbody>{''.join(rows)}</tbody></table>"
-    )
-    return pages | {"index.html": document("The catalogue", body, SEARCH)}
+    about = f'{ABOUT} <a href="audit.html">{AUDIT}</a>.'
+    return pages | {"index.html": index("The catalogue", about, TABLE, rows)}
 
 
-def _row(entry: Entry, derivation: Derivation, audits: Audits, moves: bool) -> str:
+TABLE = (
+    '<table class="stacked"><thead><tr><th>Model</th><th>F</th><th>Q</th><th>Audit</th></tr>'
+    "</thead>"
+)
+
+
+def _row(entry: Entry, derivation: Derivation, audits: Audits, moves: bool) -> tuple[str, ...]:
     F = "<br>".join(f"<code>{escape(output)}</code>" for output in entry.outputs)
     verdict = derivation.verdict
     found = " ".join(badge(f"{n} {x}", OUTCOMES[x]) for x, n in audits.counts.items() if n)
     what = "Explore one entry" if entry.measurements else "Explore"
     picture = f'<br><a href="explore-{entry.id}.html">{what}</a>' * moves
-    cells = (
-        f'<a href="{entry.id}.html">{entry.id}</a><br>{escape(entry.title)}{picture}',
-        F,
-        badge(verdict.value, LOOKS[verdict]),
-        found,
-    )
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
+    title = f'<a href="{entry.id}.html">{entry.id}</a><br>{escape(entry.title)}{picture}'
+    return title, F, badge(verdict.value, LOOKS[verdict]), found

@@ -61,6 +61,7 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from sympy import Add, Expr, Matrix, Symbol
 
 from derive.exact.balls import as_fmpq, as_sympy, ball, rational, reduced, roots_of
+from derive.exact.elementary_signs import Undecided
 from derive.exact.linear.matrix import connected
 from derive.explicit.constrained import BITS, ConstrainedProblem, pose_cost
 from derive.language import to_sympy
@@ -414,11 +415,14 @@ def factored_cost(
     p: Parameterization,
     cost: Callable[[Sequence[str], Sequence[Expr]], Expr],
     betas: Sequence[Symbol],
-) -> Expr | str | None:
-    """Return the least cost of U V^T in beta, or why it is not written; None of other outputs.
+) -> Expr | None:
+    """Return the least cost of U V^T in beta; None of other outputs.
 
     Args:
         cost: h on weights, and on outputs in them.
+
+    Raises:
+        Undecided: no rule for it is known.
     """
     problem = pose_cost(p) if all(f.is_polynomial() for f in p.F) else None
     forms = None if problem is None else problem.quadratic_forms
@@ -429,7 +433,10 @@ def factored_cost(
     h = cost(p.weights, [to_sympy(f, w) for f in p.trees])
     places = [[sign * sympy.eye(p.p).row(k) for k, sign in copy] for copy in copies]
     halves = _halves(sympy.hessian(h, [*w.values()]) / 2, [*map(Matrix, places)], part.rows)
-    return SAME if halves is None else part.weighted(betas, *halves) or ROWS
+    R = None if halves is None else part.weighted(betas, *halves)
+    if R is None:
+        raise Undecided(SAME if halves is None else ROWS)
+    return R
 
 
 def _halves(H: Matrix, copies: Sequence[Matrix], rows: int) -> tuple[Matrix, Matrix] | None:

@@ -96,6 +96,14 @@ def document(title: str, body: str, *scripts: str, module: str = "", style: str 
     )
 
 
+def index(title: str, about: str, table: str, rows: Iterable[Iterable[str]], *scripts: str) -> str:
+    """Return a page with a table that is searched: its tag, its head, and cells, as HTML."""
+    cells = (f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
+    search = '<p hidden><label>Search <input type="search"></label> <output></output></p>'
+    listed = f"{table}<tbody>{''.join(cells)}</tbody></table>"
+    return document(title, f"<h1>{title}</h1><p>{about}</p>{search}{listed}", SEARCH, *scripts)
+
+
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
