@@ -83,18 +83,22 @@ def _compare(p, random):
     places = random.sample(range(len(p.weights)), len(p.weights))
     others = {w: f"n{k}x" for w, k in zip(p.weights, places, strict=True)}
     others |= {f"{w}_0": f"{name}_0" for w, name in others.items()}
-    trees = random.sample(p.trees, p.d)
-    again = Parameterization.parse(
-        [_renamed(tree, others) for tree in trees],
-        {others[w]: _renamed(t, others) for w, t in reversed(p.start) if to_text(t) != f"{w}_0"},
+    assert shape(_again(p, others, random.sample(p.trees, p.d))) == shape(p)
+
+
+def _again(p, others, trees):
+    """Return the model with weights of other names, and its start reversed."""
+
+    def renamed(text):
+        return re.sub(r"[A-Za-z]\w*", lambda x: others.get(x.group(), x.group()), text)
+
+    return Parameterization.parse(
+        [renamed(to_text(tree)) for tree in trees],
+        {others[w]: renamed(to_text(t)) for w, t in reversed(p.start) if to_text(t) != f"{w}_0"},
         [others.get(name, name) for name in p.positive],
         parameters=list(p.parameters),
+        rates={others[w]: renamed(r) for w, r in zip(p.weights, p.geometry.texts, strict=False)},
     )
-    assert shape(again) == shape(p)
-
-
-def _renamed(tree, others):
-    return re.sub(r"[A-Za-z]\w*", lambda x: others.get(x.group(), x.group()), to_text(tree))
 
 
 @pytest.mark.slow
@@ -104,10 +108,4 @@ def test_names_and_order_change_nothing_in_the_catalogue(entry):
     if p.vectors or p.d > MOST_OUTPUTS:
         pytest.skip("the outputs have no order, or are many")
     others = {w: f"zz{len(p.weights) - i}" for i, w in enumerate(p.weights)}
-    again = Parameterization.parse(
-        [_renamed(tree, others) for tree in reversed(p.trees)],
-        {others[w]: to_text(t) for w, t in reversed(p.start) if to_text(t) != f"{w}_0"},
-        [others.get(name, name) for name in p.positive],
-        parameters=list(p.parameters),
-    )
-    assert shape(again) == shape(p)
+    assert shape(_again(p, others, p.trees[::-1])) == shape(p)
