@@ -1,19 +1,15 @@
 """Q as a module of NumPy: it stands alone, and gives what the package gives, to its digits."""
 
-from __future__ import annotations
-
 import importlib.util
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from derive import NumericalError, Parameterization
+from derive import NumericalError
 from derive.catalogue import find
 from derive.catalogue.library import derive_entry
 from derive.render.exports.program import render_numpy
-from derive.verdict import Verdict
 from numerics.evaluate.lowering import lower
 from tests.cli.commands import printed_by, run
 from tests.conditions import condition
@@ -37,33 +33,23 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 """Of plain formulas at points where little cancels."""
 
 
-@dataclass(frozen=True)
-class _Derived:
-    """What the writer of modules needs of a derivation."""
-
-    potential: Any
-    text: str
-    parameterization: Parameterization
-    verdict: Verdict = Verdict.PROVED
-
-    def to_text(self):
-        return self.text
-
-
 each_case = pytest.mark.parametrize(("outputs", "start", "values"), CASES, ids=lambda x: str(x))
 
 
-def module_of(folder, outputs, start):
+def module_of(folder, d):
     path = folder / "written.py"
-    path.write_text(render_numpy(derive_once(outputs, start=start)))
-    return load(path)
+    path.write_text(render_numpy(d))
+    spec = importlib.util.spec_from_file_location("written", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.mark.every(4)
 @each_case
 def test_a_module_gives_what_the_package_gives(tmp_path, outputs, start, values):
-    module = module_of(tmp_path, outputs, start)
-    q = lower(derive_once(outputs, start=start).potential, values)
+    d = derive_once(outputs, start=start)
+    module, q = module_of(tmp_path, d), lower(d.potential, values)
     rng = np.random.default_rng(0)
     beta = np.array(q.beta0) + rng.uniform(0.01, 2, (20, q.d))
     points = beta[:, 0] if q.d == 1 else beta
@@ -75,19 +61,14 @@ def test_a_module_gives_what_the_package_gives(tmp_path, outputs, start, values)
     assert np.allclose(module.inverse_mirror_map(slopes, *numbers), points, rtol=1e-9)
     divergence = module.bregman(points, points[::-1], *numbers)
     assert np.allclose(divergence, q.bregman(points, points[::-1]), **CLOSE)
-    step = 1e-5 * np.eye(q.d)
-    for i in range(q.d):
-        above, below = (module.gradient(beta + s * step[i], *numbers) for s in (1, -1))
-        if q.d == 1:
-            change = (above - below)[:, 0] / 2e-5
-            assert np.allclose(module.hessian(points, *numbers), change, rtol=1e-6)
-        else:
-            change = (above - below) / 2e-5
-            assert np.allclose(module.hessian(points, *numbers)[..., i], change, rtol=1e-6)
+    hessian = module.hessian(points, *numbers).reshape(20, q.d, q.d)
+    for i, step in enumerate(1e-5 * np.eye(q.d)):
+        above, below = (module.gradient(beta + s * step, *numbers) for s in (1, -1))
+        assert np.allclose(hessian[..., i], (above - below) / 2e-5, rtol=1e-6)
 
 
 def test_starts_may_differ_by_coordinate(tmp_path):
-    module = module_of(tmp_path, ("p**2-m**2",), {"p": "alpha", "m": "alpha"})
+    module = module_of(tmp_path, derive_once("p**2-m**2", {"p": "alpha", "m": "alpha"}))
     alpha = np.array([0.5, 1e-3, 20.0])
     beta = np.array([1.0, 1e-9, -3.0])
     found = module.gradient(beta, alpha)
@@ -96,7 +77,7 @@ def test_starts_may_differ_by_coordinate(tmp_path):
 
 
 def test_wrong_shapes_are_refused(tmp_path):
-    module = module_of(tmp_path, ("a*u1", "a*u2"), {})
+    module = module_of(tmp_path, derive_once(["a*u1", "a*u2"]))
     with pytest.raises(ValueError, match="the last number should be 2"):
         module.gradient([1.0, 2.0, 3.0], 1, 0, 0)
 
@@ -104,7 +85,7 @@ def test_wrong_shapes_are_refused(tmp_path):
 @pytest.mark.every(8)
 @each_case
 def test_a_module_needs_numpy_only(tmp_path, outputs, start, values):
-    module_of(tmp_path, outputs, start)
+    module_of(tmp_path, derive_once(outputs, start=start))
     foreign = ("sympy", "mpmath", "scipy", "flint", "derive", "numerics")
     program = f"import sys, written; print([m for m in {foreign} if m in sys.modules])"
     assert printed_by(program, cwd=tmp_path) == "[]\n"
@@ -116,7 +97,7 @@ def test_a_module_needs_numpy_only(tmp_path, outputs, start, values):
 )
 def test_beyond_a_wall_all_is_nan(tmp_path, outputs, inside, outside):
     start = {"p": "1", "m": "1"} if "p" in outputs else {"w": "1"}
-    module = module_of(tmp_path, (outputs,), start)
+    module = module_of(tmp_path, derive_once(outputs, start))
     if hasattr(module, "inverse_mirror_map"):
         slope = module.gradient(inside)
         assert module.inverse_mirror_map(slope) == pytest.approx(inside)
@@ -138,13 +119,6 @@ def test_no_module_where_q_is_an_integral_or_missing(tmp_path):
     assert "--numpy: no module is written: No: no Q" in done.stderr
 
 
-def load(path):
-    spec = importlib.util.spec_from_file_location("written", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize(
     ("text", "vector", "values"),
     [
@@ -155,9 +129,7 @@ def load(path):
 )
 def test_a_module_for_every_dimension(tmp_path, text, vector, values):
     derivation = derive_once(text, vectors=[vector])
-    path = tmp_path / "written.py"
-    path.write_text(render_numpy(derivation))
-    module = load(path)
+    module = module_of(tmp_path, derivation)
     rng = np.random.default_rng(0)
     for d in (2, 5):
         u0, beta, x = rng.normal(size=d), rng.normal(size=(3, d)), rng.normal(size=d)
@@ -207,11 +179,7 @@ def test_conditions_that_are_long_or_irrational(tmp_path, assumption, values):
     derivation = derive_once("w", start={"w": "x_0*y_0"})
     piece = replace(derivation.potential.pieces[0], assumptions=(condition(assumption),))
     changed = replace(derivation.potential, pieces=(piece,))
-    path = tmp_path / "written.py"
-    path.write_text(
-        render_numpy(_Derived(changed, derivation.to_text(), derivation.parameterization))
-    )
-    module = load(path)
+    module = module_of(tmp_path, replace(derivation, potential=changed))
     with pytest.raises(ValueError, match=r"^Q was derived for .*: derive again$") as error:
         module.Q(1.0, *values)
     assert "\n" not in str(error.value)
@@ -228,18 +196,14 @@ def test_conditions_that_are_long_or_irrational(tmp_path, assumption, values):
     ],
 )
 def test_conditions_of_a_vector_model(tmp_path, text, vector, start, message):
-    path = tmp_path / "written.py"
-    path.write_text(render_numpy(derive_once(text, vectors=[vector])))
-    module = load(path)
+    module = module_of(tmp_path, derive_once(text, vectors=[vector]))
     for function in (module.Q, module.gradient, module.hessian):
         with pytest.raises(ValueError, match=f"Q was derived for {message}: derive again"):
             function([1.0, 1.0], *start)
 
 
 def test_a_vector_of_another_length_than_the_start_says(tmp_path):
-    path = tmp_path / "written.py"
-    path.write_text(render_numpy(derive_entry(find("deep-neuron-balanced-3"))))
-    module = load(path)
+    module = module_of(tmp_path, derive_entry(find("deep-neuron-balanced-3")))
     assert np.isfinite(module.Q([1.0, 1.0], 5.0, [3.0, 4.0]))
     with pytest.raises(ValueError, match="u_0 of the length that the start says"):
         module.Q([1.0, 1.0], 5.0, [3.0, 4.1])
