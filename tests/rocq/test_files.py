@@ -15,13 +15,9 @@ from derive.rocq.library import library
 from derive.rocq.terms import RESERVED, Signs, Terms, name_of, plain
 from tests.cli.commands import one_line, refusal_of, run
 from tests.published import derive_once
-from tests.rocq.files import CATALOGUE, MODELS, catalogued, model, mutants
+from tests.rocq.files import CATALOGUE, MODELS, derivation, mutants
 
 SEARCHES = r"\b(nra|nia|psatz|nsatz|eauto|tauto|firstorder|Admitted|admit|Axiom|Parameter)\b"
-
-
-def derivation(name):
-    return catalogued(name) if name in CATALOGUE else model(name)
 
 
 @functools.cache
@@ -36,8 +32,15 @@ def definition(text, name):
 
 @pytest.mark.every(16)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
-def test_proofs_search_nothing(name):
-    assert re.findall(SEARCHES, written(name).partition("*)")[2]) == []
+def test_proofs_search_nothing_and_names_of_a_file_are_no_names_of_a_user(name):
+    """Names of lemmas are reserved, or have primes; there is something to break in each file."""
+    text = written(name)
+    assert re.findall(SEARCHES, text.partition("*)")[2]) == []
+    own = re.findall(r"^(?:Lemma|Hypothesis|Module) ([\w']+)", text, re.MULTILINE)
+    constants = {name_of(c.name) for x in derivation(name).potential.pieces for c, _ in x.constants}
+    own += {*re.findall(r"^Definition ([\w']+)", text, re.MULTILINE)} - constants
+    assert [lemma for lemma in own if "'" not in lemma and lemma not in RESERVED] == []
+    assert len([*mutants(text)]) >= 2
 
 
 @pytest.mark.every(16)
@@ -101,7 +104,7 @@ def test_a_curve_is_claimed_as_the_page_has_it():
 
 def test_a_side_that_the_start_leaves_open_is_that_of_the_start():
     """Of 1/w Q lives on the side of 0 on which beta starts: beta w_0 > 0."""
-    assert "on the same side of 0 as beta_0" in model("reciprocal").to_text()
+    assert "on the same side of 0 as beta_0" in derivation("reciprocal").to_text()
     assert definition(written("reciprocal"), "dom") == "0 < w_0 * x"
     assert definition(written("reciprocal"), "defined") == "w 0%nat <> 0"
     assert definition(written("half a reciprocal"), "dom") == "0 < - u_0 * x"
@@ -181,7 +184,7 @@ def test_the_command_writes_a_file_or_exits_3(tmp_path):
 def test_a_record_says_which_proofs_there_are():
     """In one line; the checker knows these names alone."""
     for name, proofs in (("tied-pair", ["certificate", "rocq"]), ("deep-neuron", ["certificate"])):
-        record = json.loads(catalogued(name).to_json(seconds=60))
+        record = json.loads(derivation(name).to_json(seconds=60))
         assert record["proofs"] == proofs
         check.check(record)
         with pytest.raises(Rejected, match="proofs are named otherwise"):
@@ -211,12 +214,6 @@ def test_names_make_way_for_those_of_the_file():
     assert all(name_of(name) != name for name in RESERVED)
 
 
-@pytest.mark.every(16)
-@pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
-def test_there_is_something_to_break_in_each_file(name):
-    assert len([*mutants(written(name))]) >= 2
-
-
 def test_what_is_broken_is_of_every_kind():
     whole = {what.partition(":")[0] for what, _ in mutants(written("square"))}
     assert whole >= {"F", "q", "kernel", "mu", "dom"}
@@ -234,16 +231,6 @@ def test_signs_follow_from_the_form_alone():
     assert not signs.positive(b)
     assert signs.nonzero(b * a)
     assert not signs.nonzero(a - b)
-
-
-@pytest.mark.every(16)
-@pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
-def test_what_a_file_calls_its_own_is_no_name_of_a_user(name):
-    """Names of lemmas are reserved, or have primes, which names of users do not have."""
-    own = re.findall(r"^(?:Lemma|Hypothesis|Module) ([\w']+)", written(name), re.MULTILINE)
-    constants = {name_of(c.name) for x in derivation(name).potential.pieces for c, _ in x.constants}
-    own += {*re.findall(r"^Definition ([\w']+)", written(name), re.MULTILINE)} - constants
-    assert [lemma for lemma in own if "'" not in lemma and lemma not in RESERVED] == []
 
 
 def test_a_condition_that_is_a_number_when_it_is_multiplied_out_tells_nothing():
