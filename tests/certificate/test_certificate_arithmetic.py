@@ -11,7 +11,7 @@ from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import Rejected
 
-TWO, THREE, SEVEN = fmpq(2), fmpq(3), fmpq(7)
+TWO = fmpq(2)
 
 
 def space(*calls, weights=("x", "y"), constants=("a", "D"), at=("2", "3")):

@@ -8,7 +8,6 @@ from derive.errors import InputError, NumericalError
 from numerics.integrator.gradient_flow import flow
 
 ONE = Parameterization.parse(["w"])
-POINTS, LABELS = [[2, 1], [1, 2], [-1, "-1/2"]], [1, 1, -1]
 PAIR = Parameterization.parse(["p**2 - m**2"])
 
 

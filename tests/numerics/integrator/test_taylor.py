@@ -139,60 +139,11 @@ def test_an_end_just_after_a_step_is_met() -> None:
     assert error(run.state[0], before) < 1e-30
 
 
-GIVEN = settings(max_examples=15, deadline=None)
-
-
 def number(x: Fraction) -> Any:
     return mpmath.mpf(x.numerator) / x.denominator
 
 
-def circle(start: Fraction, t: Any) -> tuple[Any, ...]:
-    return start + mpmath.sin(t), t
-
-
-def logistic(start: Fraction, t: Any) -> tuple[Any, ...]:
-    return (1 / (1 + (1 / number(start) - 1) * mpmath.exp(-t)),)
-
-
-def decay(start: Fraction, t: Any) -> tuple[Any, ...]:
-    return (1 / mpmath.sqrt(1 / number(start) ** 2 + 2 * t),)
-
-
-def rotation(start: Fraction, t: Any) -> tuple[Any, ...]:
-    return number(start) * mpmath.cos(t), number(start) * mpmath.sin(t)
-
-
-def products(start: Fraction, t: Any) -> tuple[Any, ...]:
-    growth = mpmath.exp(mpmath.expm1(t))
-    return number(start) * growth, 1 / growth, growth / 3, mpmath.exp(t)
-
-
-MINUS = Number(-ONE)
-SOLVED: dict[str, tuple[dict[str, Tree], list[Any], Any]] = {
-    "w' = w": ({"w": W}, [], lambda start, t: (number(start) * mpmath.exp(t),)),
-    "w' = w (1 - w)": (
-        {"w": Operation("*", W, Operation("+", Number(ONE), Operation("*", MINUS, W)))},
-        [],
-        logistic,
-    ),
-    "w' = -w^3": ({"w": Operation("*", MINUS, Power(W, Fraction(3)))}, [], decay),
-    "w' = cos v, v' = 1": ({"w": Call("cos", V), "v": Number(ONE)}, [Fraction(0)], circle),
-    "w' = -v, v' = w": ({"w": Operation("*", MINUS, V), "v": W}, [Fraction(0)], rotation),
-    # Products with one factor, of which one falls and the others grow.
-    "w' = w u, v' = -v u, x' = x u, u' = u": (
-        {
-            "w": Operation("*", W, Name("u")),
-            "v": Operation("*", MINUS, Operation("*", V, Name("u"))),
-            "x": Operation("*", Name("x"), Name("u")),
-            "u": Name("u"),
-        },
-        [ONE, Fraction(1, 3), ONE],
-        products,
-    ),
-}
-
-
-@GIVEN
+@settings(max_examples=15, deadline=None)
 @given(
     start=st.fractions(Fraction(1, 100), 2, max_denominator=100),
     share=st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=997),
