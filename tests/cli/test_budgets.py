@@ -26,6 +26,20 @@ def derived(outputs, enter, form=FORMS["text"]):
     return Regularizer(outputs=outputs, form=form).answer(enter)
 
 
+def told_until_rendering(outputs, seconds, form=FORMS["text"]):
+    """Return what is told where rendering never ends."""
+    told = []
+
+    def send(message):
+        told.append(message)
+        if message == ("stage", "rendering"):
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        derived(outputs, Enter(send, seconds), form)
+    return told
+
+
 @pytest.mark.parametrize(
     "command",
     [Perturb(outputs=("a*b",), by="step"), Regimes(outputs=("a*b",)), Margin(outputs=("a*b",))],
@@ -38,23 +52,19 @@ def test_what_needs_a_derivation_goes_on_with_as_much_as_there_is_time_for(comma
 
 
 def test_what_was_kept_is_the_answer_where_the_time_ends():
-    def work(enter):
-        enter.keep(Answer("first"))
-        enter.keep(Answer("second", 3, "said"))
-        time.sleep(60)
-        return Answer("never")
+    def work(seconds):
+        def answer(enter):
+            enter.keep(Answer("first"))
+            enter.keep(Answer("second", 3, "said"))
+            time.sleep(seconds)
+            return Answer("last")
+
+        return answer
 
     begun = time.monotonic()
-    assert running.run(work, 1.5) == Answer("second", 3, "said")
+    assert running.run(work(60), 1.5) == Answer("second", 3, "said")
     assert time.monotonic() - begun < 20
-
-
-def test_nothing_is_kept_of_what_ends_in_time():
-    def work(enter):
-        enter.keep(Answer("first"))
-        return Answer("last")
-
-    assert running.run(work, 60) == Answer("last")
+    assert running.run(work(0), 60) == Answer("last")
 
 
 def test_a_certificate_that_takes_too_long_is_left_out():
@@ -93,16 +103,8 @@ def test_a_section_that_takes_too_long_costs_no_other(monkeypatch):
     [(("a*b + c", "a*c", "b*c*a"), 1, "no scalar warp"), (("u*v",), 0, "asinh|arsinh")],
 )
 def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form):
-    """Rendering never ends here: each form prints the verdict, and why, or Q."""
-    told = []
-
-    def send(message):
-        told.append(message)
-        if message == ("stage", "rendering"):
-            raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        derived(outputs, Enter(send, 60), FORMS[form])
+    """Each form prints the verdict, and why, or Q."""
+    told = told_until_rendering(outputs, 60, FORMS[form])
     *before, kept, last = (answer for kind, answer in told if kind == "kept")
     assert isinstance(kept, Answer)
     assert kept == last
@@ -132,20 +134,13 @@ def test_no_program_is_kept_of_a_bare_verdict():
     assert kept.narration.startswith("No: no Q for all data")
 
 
-def test_what_is_open_is_said_though_it_is_not_rendered():
-    told = []
-
-    def send(message):
-        told.append(message)
-        if message == ("stage", "rendering"):
-            raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        derived(("u*v",), Enter(send, 0))
-    (kept,) = (answer for kind, answer in told if kind == "kept")
-    assert isinstance(kept, Answer)
-    assert kept.code == 3
-    assert "out of time in stage: proportional weights" in kept.result
+def test_what_is_open_is_said_rendered_or_not():
+    late = Enter(lambda told: None, 0)
+    (kept,) = (answer for kind, answer in told_until_rendering(("u*v",), 0) if kind == "kept")
+    for answer in (kept, derived(("a*u1", "a*u2"), late)):
+        assert isinstance(answer, Answer)
+        assert answer.code == 3
+        assert "out of time in stage: proportional weights" in answer.result
 
 
 def test_what_is_open_has_no_outcome():
@@ -167,9 +162,3 @@ def test_a_verdict_outlives_what_comes_after_it(monkeypatch):
     assert done.returncode == 1
     assert done.stdout.startswith("No: no Q for all data")
     assert recorded.LATE in done.stderr
-
-
-def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came():
-    answer = derived(("a*u1", "a*u2"), Enter(lambda told: None, 0))
-    assert answer.code == 3
-    assert "out of time in stage: proportional weights" in answer.result
