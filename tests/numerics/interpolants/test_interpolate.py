@@ -200,14 +200,6 @@ def test_forms_of_X(form):
     assert np.allclose(s.value, reference.value, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("form", [scipy.sparse.csr_array, aslinearoperator])
-def test_forms_of_X_for_coupled_potentials(form):
-    X = np.array([[1.0, 2.0]])
-    assert np.allclose(
-        interpolate(named("neuron"), form(X), [3]).value, interpolate(named("neuron"), X, [3]).value
-    )
-
-
 @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.int8, bool, np.float32, np.float16])
 def test_number_types_count_at_their_value(dtype):
     X = np.array([[1, 2, 3, 0], [0, 1, 100, 7]]).astype(dtype)
@@ -379,13 +371,6 @@ def test_close_rows_are_kept():
     check(tied("1/10"), X, y, s)
 
 
-def test_more_rows_than_columns_with_one_solution():
-    beta = np.array([0.5, -1, 2, 0.25])
-    s = interpolate(tied("1/10"), X4.T, X4.T @ beta)
-    assert len(s.dropped) == 8
-    assert np.allclose(s.value, beta, rtol=1e-8)
-
-
 @pytest.mark.parametrize("size", [1e-30, 1e-12, 1e12])
 @pytest.mark.parametrize("name", ["tied pair", "square", "depth 3", "neuron"])
 def test_tiny_targets_are_met_to_their_own_digits(name, size):
@@ -421,14 +406,6 @@ def test_targets_next_to_the_start_move_beta(step):
     both = interpolate(named("beside others"), np.column_stack([X, np.zeros(3)]), moved)
     assert both.converged
     assert np.array_equal(both.value, [*s.value, 0])
-
-
-def test_the_start_is_the_answer_where_it_interpolates():
-    s = interpolate(tied("1/10"), X4, np.zeros(4))
-    assert s.iterations == 0
-    assert not s.value.any()
-    s = interpolate(named("square"), X4, X4.sum(axis=1))
-    assert np.allclose(s.value, 1)
 
 
 def test_limits_are_told():
@@ -616,13 +593,6 @@ def test_a_path_is_the_same_solutions_in_fewer_steps(depth):
     assert sum(s.iterations for s in path[1:]) < sum(s.iterations for s in cold[1:])
 
 
-def test_a_coupled_path():
-    neuron, X = potential("a*u1", "a*u2"), np.array([[1.0, 2.0]])
-    start = {"u1_0": "1/4", "u2_0": "-1/2"}
-    found = interpolate_path(lambda a: neuron.numeric({"a_0": a, **start}), [1, 1.1], X, [3])
-    check(neuron.numeric({"a_0": 1.1, **start}), X, np.array([3.0]), found[1])
-
-
 def test_a_warm_start_that_is_of_no_use_does_no_harm():
     X, y = gaussian(4, 20)
     wrong = replace(interpolate(tied(1), X, y), value=np.full(20, 1e200))
@@ -631,15 +601,6 @@ def test_a_warm_start_that_is_of_no_use_does_no_harm():
     check(tied(1), X, y, interpolate(tied(1), X, y, warm=undefined))
     with pytest.raises(InputError, match="warm is of 20 coordinates, X has 19"):
         interpolate(tied(1), X[:, 1:], y, warm=wrong)
-
-
-@pytest.mark.parametrize("depth", [2, 3, 4])
-def test_the_slope_of_the_inverse_is_one_over_that_of_the_mirror_map(depth):
-    q = potential(f"p**{depth}-m**{depth}", **PAIR).numeric({"alpha": 0.5})
-    beta = np.array([-3.0, -0.1, 0.0, 0.4, 20.0])
-    for form in (q, q.in_doubles):
-        product = form.stretch(beta, q.gradient(beta)) * q.hessian(beta)[:, 0, 0]
-        assert np.allclose(product, 1, rtol=1e-12)
 
 
 @pytest.mark.every(2)
