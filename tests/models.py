@@ -106,6 +106,20 @@ TEXTS = {
         ~ a*c + b*d, a*d + b*c from a=1, b=2, c=-1, d=1/2
         u1*v1 + u2*v2, u1*v2 + u2*v1, w**2
         a*b, c**2, e**3 - f**3 from e=t, f=t
+        u*v*w from u=1, v=1, w=1
+        u*v*w from u=1, v=1, w=-1
+        u*v*w from u=a, v=a, w=a
+        u**2*v**2 from u=1, v=1
+        a*b + c*d from a=1, b=2, c=1, d=2
+        exp(u*v)
+        log(1 + exp(u*v))
+        log(4 - w**2) from w=1/2
+        log(u*v) from u=-1, v=-2
+        2 + 4*w**3
+        p**3 - q**3, p**3 + q**3
+        a*b*c/10 from a=1/3, b=1/3, c=1/3
+        (a + 2*b)*(c - d) from a=-1/2, b=-1, c=-1/2, d=-1/2
+        log(exp(a) + exp(b)) from a=-1, b=-1
     """,
     (NO, YES): """
         ~ sqrt(a**2 + b**2), a
@@ -160,6 +174,9 @@ TEXTS = {
         a*u1 + b*v1, a*u2 + b*v2 from a=1, b=2, u1=3, u2=1, v1=6, v2=2
         p**2 + q**2 - r**2 - s**2, 2*p*r + 2*q*s, 2*q*r - 2*p*s
         p**2 + q**2 - r**2 - s**2, 2*p*r + 2*q*s, 2*q*r - 2*p*s from p=1, q=0, r=1/2, s=-1
+        a + b, a*b
+        a + b, a**2 + b**2
+        exp(a)*cos(b), exp(a)*sin(b) from b=0
     """,
     (NO, NO): """
         x, (x - z)**2/2 + y

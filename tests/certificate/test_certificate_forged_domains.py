@@ -1,11 +1,10 @@
 """False statements beyond a point at which a function jumps, and walls that leave a part out."""
 
-import pytest
 
-from derive.certificate.checking.check import check, check_text
+from derive.certificate.checking.check import check
 from tests.certificate.certificates import assert_refused, certificate, replaced
 from tests.certificate.test_certificate_forged import HESSIAN, form
-from tests.published import certified_once, record_once
+from tests.published import record_once
 
 DOMAIN = ("potential", "pieces", 0, "domain")
 
@@ -74,20 +73,6 @@ def test_assumptions_are_conditions_also_where_q_has_no_proof():
     assert check(record).open == ("Q of beta",)
     for text in ("for every start", "beta*(beta - 1) > 0"):
         assert_refused(replaced(record, ("potential", "pieces", 0, "assumptions"), [text]))
-
-
-LOGS = {
-    "4 - w**2": (["log(4 - w**2)"], {"w": "1/2"}),
-    "a product of negative weights": (["log(u*v)"], {"u": "-1", "v": "-2"}),
-    "w/(1 - w)": (["log(w/(1 - w))"], {"w": "1/3"}),
-}
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize(("outputs", "start"), LOGS.values(), ids=LOGS)
-def test_logarithms_of_what_is_negative_are_those_of_absolute_values(outputs, start):
-    report = check_text(certified_once(outputs, start))
-    assert (report.verdict, report.open) == ("PROVED", ())
 
 
 def test_a_curve_that_turns_back_does_not_reach_all_beta():

@@ -68,7 +68,8 @@ class Case:
 
     def on_this_side(self, w):
         """Tell whether g has the sign that it has at the start, as far as it is known."""
-        return self.g is None or self.g(w) * self.g(self.flows.w0) > 0
+        with np.errstate(over="ignore"):
+            return self.g is None or self.g(w) * self.g(self.flows.w0) > 0
 
 
 def draw_case(d, rng):
@@ -121,8 +122,7 @@ def draw_vector(d, direction, rng):
             continue
 
         def clock(w, g=g):
-            with np.errstate(over="ignore"):  # of which the sign is asked
-                return float(g(*w[:scalars], np.linalg.norm(w[scalars:])))
+            return float(g(*w[:scalars], np.linalg.norm(w[scalars:])))
 
         return Case([known], flows, q.gradient, clock if g else None)
     return None

@@ -75,7 +75,8 @@ def _second_differences(process, rng):
         total = sum(process.values(quantities, x) for x in ends)
         return (total - 2 * process.values(quantities, w)) / (2 * h * h)
 
-    found = (4 * mean_change(2e-3) - mean_change(4e-3)) / 3
+    small = 2e-3 / max(1, np.abs(process.push(w, G)).max())
+    found = (4 * mean_change(small) - mean_change(2 * small)) / 3
     stated = process.values(changes, w, k=k, **process.covariances(G))
     worst = np.abs(found - stated).max(initial=0)
     if worst > 1e-5 * (1 + np.abs(stated).max(initial=0)):
