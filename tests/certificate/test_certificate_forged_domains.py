@@ -1,6 +1,5 @@
 """False statements beyond a point at which a function jumps, and walls that leave a part out."""
 
-
 from derive.certificate.checking.check import check
 from tests.certificate.certificates import assert_refused, certificate, replaced
 from tests.certificate.test_certificate_forged import HESSIAN, form
