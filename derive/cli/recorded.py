@@ -62,7 +62,7 @@ class Checked(Recorded):
         except DeriveError as error:
             lines, passed = f"--check: could not be done: {error}", False
         code = answer.code if passed else UNDECIDED
-        return replace(answer, result=f"{answer.result}\n\n{lines}", code=code)
+        return replace(told(answer, self.form, lines), code=code)
 
     def run(self) -> int:
         """Refuse a check beside other forms than text."""
@@ -108,10 +108,16 @@ def _missing(text: str) -> str:
     return f"derive: {why}" if why else ""
 
 
+def told(answer: Answer, form: Form, text: str) -> Answer:
+    """Return an answer with more text, which other forms have beside them."""
+    below = f"{answer.result}\n\n{text}"
+    return replace(answer, result=below) if form.name == "text" else answer.saying(text)
+
+
 def with_data(answer: Answer, found: Any, form: Form) -> Answer:
     """Return an answer with what is found on data, which has a text and a JSON record."""
     if form is TEXT:
-        return replace(answer, result=f"{answer.result}\n\n{found.to_text()}")
+        return told(answer, form, found.to_text())
     return with_field(answer, "data", json.loads(found.to_json()))
 
 

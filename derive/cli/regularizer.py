@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from derive.cli.forms import TEXT, Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
 from derive.cli.output import check_writable, contents
-from derive.cli.recorded import EXIT, answer_with, bare_answer, with_data, with_field
+from derive.cli.recorded import EXIT, answer_with, bare_answer, told, with_data, with_field
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.option import option
@@ -130,12 +130,9 @@ class Regularizer(Steepest, OfModel, Command):
         if check is None:
             return answer.saying("--check: there is no Q to check")
         report = check.report()
-        if self.form.name == "text":
-            answer = replace(answer, result=f"{answer.result}\n\n{report}")
-        else:
-            if self.form.name == "json":
-                answer = with_field(answer, "check", check.to_record())
-            answer = answer.saying(report)
+        if self.form.name == "json":
+            answer = with_field(answer, "check", check.to_record())
+        answer = told(answer, self.form, report)
         if check.passed:
             return answer
         return answer.failing("derive: --check: " + report.partition("\n")[0])
@@ -162,9 +159,9 @@ class Regularizer(Steepest, OfModel, Command):
             check = check_order(order, labels)
         except DeriveError as error:
             return answer.failing(f"derive: --check: could not be done: {error}")
-        whole = replace(answer, result=f"{answer.result}\n\n{fill(check.report(), 80)}")
-        told = whole if self.form is TEXT else answer.saying(check.report())
-        return told if check.passed else told.failing("derive: --check: the limits differ")
+        report = check.report()
+        answer = told(answer, self.form, fill(report, 80) if self.form is TEXT else report)
+        return answer if check.passed else answer.failing("derive: --check: the limits differ")
 
     def with_conjecture(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add what became of a conjectured Q to the text, or beside it; 1 where it differs."""
@@ -172,9 +169,7 @@ class Regularizer(Steepest, OfModel, Command):
         compared = derivation.compare(self.conjecture)
         undecided = answer.code or UNDECIDED
         code = {"DIFFERS": NO, "NOT CHECKED": undecided}.get(compared.outcome, answer.code)
-        if self.form.name == "text":
-            return replace(answer, result=f"{answer.result}\n\n{compared.to_text()}", code=code)
-        return replace(answer.saying(compared.to_text()), code=code)
+        return replace(told(answer, self.form, compared.to_text()), code=code)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,18 +42,15 @@ REACHED = "`F(w) = beta` for some `w`"
 
 @dataclass(frozen=True)
 class CertifiedValue:
-    """A ball with the minimum at one rational point: a closed form, or 0 because F(w_0) = beta."""
+    """A ball with the minimum at one rational point: a closed form, or 0 because F(w_0) = beta.
+
+    Or the real root with this *index*, the smallest is 0, of so many of a *polynomial* in r.
+    """
 
     ball: arb
-
-
-@dataclass(frozen=True)
-class RootValue(CertifiedValue):
-    """The minimum at one rational point as a real root of a polynomial in r, the smallest is 0."""
-
-    polynomial: Expr
-    index: int
-    roots: int
+    polynomial: Expr | None = None
+    index: int | None = None
+    roots: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,10 +140,10 @@ class CriticalRoot(SquaredDistance):
         root = self._root_at(data)
         return None if root is None else self._root(root, data)
 
-    def _root(self, root: CertifiedRoot, data: Sequence[Fraction]) -> RootValue:
+    def _root(self, root: CertifiedRoot, data: Sequence[Fraction]) -> CertifiedValue:
         """Return a root with its polynomial."""
         polynomial = _equation(self.factors[root.factor], [LENGTH, *map(rational, data)])
-        return RootValue(root.ball, polynomial, root.index, root.roots)
+        return CertifiedValue(root.ball, polynomial, root.index, root.roots)
 
     def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot | None:
         return root_at(self.problem, self.factors, data)
@@ -410,7 +407,7 @@ def value_of(
     words = f"`{of}` at {{at}}: no `w` has `F(w) = beta`"
     if value is not None:
         words = f"`{of} = {decimal(value.ball, 30)}` at {{at}}"
-    if isinstance(value, RootValue):
+    if value is not None and value.index is not None:
         which = root_words(value.index).removesuffix(",")
         words += f", the {which} (of {value.roots}) of `{{P}}`"
         told |= {"P": Poly(value.polynomial, LENGTH)}

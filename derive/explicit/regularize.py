@@ -135,9 +135,8 @@ class ExplicitCounterpart(Claims, Printable):
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed of R and R_F, block by block, and at numbers."""
-        told = (s for block in self.blocks for s in self.of_block(block))
         values = (value_of(v.of, v.point, v.value, v.reason) for v in self.evaluated)
-        return (*told, *values)
+        return (*(s for block in self.blocks for s in self.of_block(block)), *values)
 
     @property
     def verdict(self) -> Verdict:

@@ -54,7 +54,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise, product
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import sympy
 from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
@@ -148,16 +148,6 @@ class Multiple:
         return roots_of(self.minimal)[self.index] * ball(beta[self.output])
 
 
-class CostTerm(Protocol):
-    """A function of beta that closed forms are made of."""
-
-    def expression(self, betas: Sequence[Symbol]) -> Expr | None:
-        """Return it as an expression; None where it has none."""
-
-    def at(self, beta: Sequence[Fraction]) -> arb:
-        """Return its value as a ball."""
-
-
 @dataclass(frozen=True)
 class ClosedCost:
     """R_F, the greatest of some sums, why, and the identities behind it.
@@ -165,7 +155,7 @@ class ClosedCost:
     *onto* tells whether it was proved that every beta has some w with F(w) = beta.
     """
 
-    sums: tuple[tuple[CostTerm, ...], ...]
+    sums: tuple[tuple[Norm | Multiple | Nuclear, ...], ...]
     onto: bool
     reason: str
     evidence: tuple[Identity, ...]
