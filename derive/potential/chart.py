@@ -36,7 +36,7 @@ from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate
 from derive.weights.metric import Metric
 
-HIGHEST = 12
+HIGHEST = 14
 """Weighted degree at which searches for relations stop."""
 SQUARE = "|beta|**2"
 """The entry that some charts have in the place of the outputs."""
@@ -310,20 +310,18 @@ def _outputs(p: Parameterization, notation: Notation) -> list[Entry]:
 
 
 def _unit(p: Parameterization, law: RationalFunction) -> RationalFunction | None:
-    """Return what makes a law a polynomial in the weights, made of parameters alone, or None."""
+    """Return what makes a law a polynomial in the weights, made of parameters alone, or None.
+
+    A law N/D needs none where D is not 0 at the start: N = c D holds on the way where D is 0, too.
+    """
     below = p.field.polynomial(law.denominator)
-    if {*below.variables()} - p.field.constants.keys():
-        return p.field.one if _is_ratio(p, law) else None
-    return below if (law * below).degree() >= 1 else None
-
-
-def _is_ratio(p: Parameterization, law: RationalFunction) -> bool:
-    """Tell whether a law is a quotient of forms of one degree with a value at the start."""
+    if {*below.variables()} <= p.field.constants.keys():
+        return below if (law * below).degree() >= 1 else None
     try:
         p.at_start(law)
     except ZeroDivisionError:
-        return False
-    return law.is_homogeneous()
+        return None
+    return p.field.one
 
 
 def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...], ...] | None:

@@ -260,19 +260,26 @@ def with_kernel(chart: Chart, K: RationalFunction) -> Chart | None:
 
     Their branches are proved without assumptions.
     """
-    p = chart.parameterization
-    inner = [p.field.named(g.name) for g in p.field.generators if g.kind != "parameter"]
+    for wants in _wants(chart.parameterization, K):
+        chart = extend(chart, wants, lambda c: c.write(K) is not None, [frozenset(Sign)])
+        if chart.write(K) is not None:
+            return chart
+    return None
+
+
+def _wants(p: Parameterization, K: RationalFunction) -> Iterator[list[Want]]:
+    """Yield the functions by which K may be written, then cosh and sinh of what F has exp of."""
+    calls = [(g.kind, p.field.named(g.name)) for g in p.field.generators if g.kind != "parameter"]
     below = [p.field.polynomial(f) for f, _ in factorize(p.F[0].denominator)[1]]
     terms = [[t.monomial for t in linear_terms(f)] for f in below]
     ratios = (x / first for first, *others in terms for x in others)
-    inner += [exponentials(x) for x in (*p.fields[0], *ratios)] + below
-    inner = [f for f in dict.fromkeys(inner) if not f.is_constant()]
-    wants = [*map(Want, (*_roots_of_output(p), K))]
+    inner = [x for _, x in calls] + [exponentials(x) for x in (*p.fields[0], *ratios)] + below
     own = [f for f, _ in factored(K)[1]]
-    wants += [Want(f, exact=False) for f in (*inner, *p.w, *own)]
-    wants += map(Want, own)
-    grown = extend(chart, wants, lambda c: c.write(K) is not None, [frozenset(Sign)])
-    return None if grown.write(K) is None else grown
+    found = (f for f in dict.fromkeys(inner) if not f.is_constant())
+    wants = [*map(Want, (*_roots_of_output(p), K))]
+    yield wants + [Want(f, exact=False) for f in (*found, *p.w, *own)] + [*map(Want, own)]
+    E = [x for kind, x in calls if kind == "exp"]
+    yield [Want(f, exact=False) for x in E for f in (x + 1 / x, x - 1 / x)]
 
 
 def _roots_of_output(p: Parameterization) -> Iterator[RationalFunction]:

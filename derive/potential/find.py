@@ -82,6 +82,9 @@ from derive.weights.dual import (
 from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
 from derive.weights.metric import Metric, find_metric
 
+LONG = 100
+"""Operations from which on Q along a curve is compared with Q in the weights."""
+
 
 def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     """Return Q on one block, Hess Q = g rho with grad Q(beta_0) = 0, the simplest form first.
@@ -269,22 +272,30 @@ def _integral(
     along = integrate_along_weight(metric, R, notation)
     if along is None or along.curve is None:
         along = integrate_above_weight(metric, R, notation) or along
-    if along is None or along.kind == "quadrature":
-        if (form := first_form(curves(), along_itself)) is not None:
-            return form
+    open_ = along is None or along.kind == "quadrature"
+    if open_ and (form := first_form(curves(), along_itself)) is not None:
+        return form
+    if along is None or _openness(along) > (0, LONG):
         lifted = _in_weights(warping, dual, notation) or _of_parts(warping, notation)
-        if lifted and (along is None or _integrals_left(lifted) < _integrals_left(along)):
+        if lifted and (along is None or _openness(lifted) < _openness(along)):
             return Form(METRIC, lifted, integrate_along_beta(metric, notation)[1])
+    return _over_beta(metric, along, notation)
+
+
+def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:
+    """Return Q by an integral over beta, or *along* a weight, whichever leaves and asks less."""
     integral, chart = integrate_along_beta(metric, notation)
     if integral.kernel is None:
         unwritten = Integrand(_unwritten(metric, "kernel"))
-        integral = along or replace(integral, integrand=unwritten)
-    elif (closed := in_beta(integral, chart)) is not None:
-        integral = closed
-    else:
-        over_beta = with_reason(integral, metric.parameterization)
-        integral = min(filter(None, (along, over_beta)), key=_integrals_left)
-    return Form(METRIC, integral, chart)
+        return Form(METRIC, along or replace(integral, integrand=unwritten), chart)
+    if (closed := in_beta(integral, chart)) is not None:
+        return Form(METRIC, closed, chart)
+    over_beta, symbols = with_reason(integral, metric.parameterization), notation.start_symbols
+    if along is None:
+        return Form(METRIC, over_beta, chart)
+    if len(poles(along, symbols)) < len(poles(over_beta, symbols)):
+        return Form(METRIC, along, base_chart(metric, notation))
+    return Form(METRIC, min((along, over_beta), key=_integrals_left), chart)
 
 
 def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
@@ -373,6 +384,13 @@ def _decided(p: Parameterization) -> WarpVerdict:
 def _integrals_left(piece: Piece) -> tuple[int, bool]:
     """Return the number of integrals in Q, and whether beta is below them by a root or a curve."""
     return len(piece.value.atoms(sympy.Integral)), bool(piece.roots or piece.curve)
+
+
+def _openness(piece: Piece) -> tuple[int, int]:
+    """Return the number of integrals in Q, and how long it is, with beta of a curve."""
+    curve = () if piece.curve is None else (piece.curve.beta,)
+    shown = (piece.value, *piece.gradient, *curve)
+    return len(piece.value.atoms(sympy.Integral)), sum(int(e.count_ops()) for e in shown)
 
 
 def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:

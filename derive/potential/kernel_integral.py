@@ -52,7 +52,7 @@ from derive.potential.piece import (
     without_roots,
 )
 from derive.potential.quadrature import integral_by_name, integrate_along_flow, why_not_elementary
-from derive.potential.rewriting import beside_logarithms, fewest, with_conjugates
+from derive.potential.rewriting import beside_logarithms, by_radical, fewest, with_conjugates
 from derive.verdict import Identity
 from derive.weights.coordinate import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
@@ -270,7 +270,8 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Cha
     if chart is None or rooted is None or kernel is None:
         return piece, chart
     plain = without_roots(kernel, rooted.roots)
-    ways = (beside_logarithms(f, plain) for f in (sympy.expand, sympy.factor))
+    ways = [beside_logarithms(f, plain) for f in (sympy.expand, sympy.factor)]
+    ways += [by_radical({}, plain)] if plain.is_algebraic_expr() else []
     decide = ZeroTest(metric.parameterization, {})
     equal = [with_conjugates(e) for e in (plain, *ways) if decide.vanishes(e - plain)]
     insides = _insides(metric.parameterization)

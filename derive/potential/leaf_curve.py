@@ -295,7 +295,10 @@ def through_root(curve: LeafCurve) -> Form | None:
     if found.whole is not None and not found.whole.has(sympy.log, sympy.atan):
         parts = found.whole, found.mu, found.line
         piece = min(piece, chart.named(_without_root(piece, curve, *parts)), key=operations)
-    return Form(METRIC, _given(piece, chart), chart)
+    piece = _given(piece, chart)
+    more = len(piece.assumptions) > len(chart.notation.assumptions)
+    # Other integrals ask less of the start.
+    return None if piece.integrand and more else Form(METRIC, piece, chart)
 
 
 def _in_outputs(curve: LeafCurve, found: _Integrated, t: Expr | None) -> Piece:

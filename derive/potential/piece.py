@@ -302,7 +302,7 @@ def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
 
     Nor those of which it has logarithms, or Ei: mu is infinite there. Constants are such, too.
     """
-    shown = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
+    shown = _shown(piece)
     powers = (power for part in shown for power in sorted(part.atoms(sympy.Pow), key=str))
     found = dict.fromkeys(_nowhere_zero(x.base) for x in powers if x.exp.is_negative)
     whole = map(without_modulus, shown)
@@ -312,6 +312,13 @@ def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
     found |= dict.fromkeys(map(_nowhere_zero, upright))
     fixed = {*start, *(symbol.name for symbol, _ in piece.constants)}
     return tuple(c for c in found if c.names and c.names <= fixed)
+
+
+def _shown(piece: Piece) -> list[Expr]:
+    """Return the expressions in a form: K is in those that have an integral over it."""
+    found = [piece.value, *piece.gradient, *(value for _, value in piece.constants)]
+    found += [r.explicit for r in piece.roots if r.explicit is not None]
+    return found if piece.kernel is None or piece.kind != "quadrature" else [*found, piece.kernel]
 
 
 def _nowhere_zero(f: Expr) -> Condition:

@@ -254,8 +254,7 @@ def _possible_ends(
         ends = [*flat, *broken, *zeros]
         flat = [g for g in flat if not (bounded and leaf.avoids(g, ends))]
         yield from ((_zeros_of(g, leaf, zeros), None, "kernel") for g in flat)
-        if not bounded and _has_poles(metric):
-            yield None, None, "kernel"
+        yield from () if bounded else ((f, None, "kernel") for f in _ends_far_out(leaf))
     yield from ((_zeros_of(g, leaf, zeros), to_expr(g, notation.weights), "smooth") for g in broken)
     yield from _rate_ends(leaf)
     yield from _doubts(broken, metric)
@@ -278,15 +277,22 @@ def _zeros_of(
     g: RationalFunction, leaf: Leaf, zeros: Sequence[RationalFunction]
 ) -> RationalFunction | None:
     """Return a function of beta that is 0 where g is: beta, where the *zeros* of F end the flow."""
-    same = _is_among(_by_root(g), zeros) or _is_power_of_output(leaf.metric, g)
+    same = _is_among(_by_root(g), zeros) or _power_of_output(leaf.metric, g) is not None
     return leaf.zeros_of_output if same else leaf.zeros(g)
 
 
-def _has_poles(metric: Metric) -> bool:
-    """Tell whether K has a denominator that is other than a power of F: K may tend to 0 far out."""
+def _ends_far_out(leaf: Leaf) -> Iterator[RationalFunction | None]:
+    """Yield where K may tend to 0 as a denominator of it becomes infinite, None where not known.
+
+    Where that is c F^r it does so where beta is infinite, r > 0, or 0, and F is never 0.
+    """
+    metric = leaf.metric
     poles = (g for g, n in factored(metric.K[0][0])[1] if n < 0)
-    moving = (g for g in poles if set(g.variables()) - g.field.constants.keys())
-    return any(not _is_power_of_output(metric, g) for g in moving)
+    for g in (g for g in poles if set(g.variables()) - g.field.constants.keys()):
+        r = _power_of_output(metric, g)
+        known = r is not None and Signs().of(r)
+        if known != 1:
+            yield leaf.zeros_of_output if known else None
 
 
 def _zeros_of_output(
@@ -318,15 +324,15 @@ def _factors_below_roots(F: RationalFunction) -> Iterator[RationalFunction]:
         yield from map(_by_root, below or [g])
 
 
-def _is_power_of_output(metric: Metric, g: RationalFunction) -> bool:
-    """Tell whether g = c F^r on every leaf, r a constant: both are 0, or infinite, at once.
+def _power_of_output(metric: Metric, g: RationalFunction) -> RationalFunction | None:
+    """Return r of g = c F^r on every leaf, a constant; None of another g.
 
     As log g and log F have the derivatives <grad g, grad F>/g and K/F along grad F, r is constant
-    exactly where their quotient is.
+    exactly where their quotient is. Both are 0, or infinite, at once if r > 0.
     """
     p = metric.parameterization
     r = dot(p.fields[0], p.field.gradient(g)) * p.F[0] / (g * metric.K[0][0])
-    return not r.is_zero() and not set(r.variables()) - p.field.constants.keys()
+    return None if r.is_zero() or set(r.variables()) - p.field.constants.keys() else r
 
 
 def _singular(p: Parameterization) -> Iterator[RationalFunction]:

@@ -124,10 +124,10 @@ def _span(
 ) -> list[tuple[str, Field]]:
     """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
     point = random_point(p.field, Random(0))
-    names = [f"X{i}" for i in p.labels]
+    own = [(f"X{i}", x) for i, x in zip(p.labels, p.fields, strict=True)]
     spanning = list(fields)
     values = [_values(x, point) for _, x in spanning]
-    pending = [(f"[{names[a]}, {names[b]}]", z) for (a, b), z in brackets.items()]
+    pending = [(f"[{own[a][0]}, {own[b][0]}]", z) for (a, b), z in brackets.items()]
     while pending and len(spanning) < p.p:
         word, candidate = pending.pop(0)
         try:
@@ -137,10 +137,7 @@ def _span(
         if rank([*values, value]) > len(spanning):
             spanning.append((word, candidate))
             values.append(value)
-            pending.extend(
-                (f"[{name}, {word}]", bracket(x, candidate))
-                for name, x in zip(names, p.fields, strict=True)
-            )
+            pending += [(f"[{name}, {word}]", bracket(x, candidate)) for name, x in own]
     return spanning
 
 
@@ -413,7 +410,7 @@ def _families(
 ) -> Iterator[Iterator[RationalFunction]]:
     """Yield families of candidate laws: forms of degree 1 and 2, Laurent, Darboux, higher forms.
 
-    Of one output also sums of functions of one weight each.
+    Of one output also sums, and products, of functions of one weight each.
     """
     for degree in (1, 2):
         yield _monomial_laws(p, tuple(monomials(p.p, degree)))
@@ -432,6 +429,8 @@ def _families(
             yield _monomial_laws(p, tuple(monomials(p.p, degree)))
     if p.d == 1:  # where dw_i/dw_j is a quotient of functions of w_i and w_j
         yield _monomial_laws(p, tuple(separate_monomials(p.field, MAXIMAL_DEGREE)))
+        flow = prod((x for x in p.fields[0] if not x.is_zero()), start=p.field.one)
+        yield _darboux_laws(p, with_poles(darboux, [flow, 1 / flow]))
 
 
 def _monomial_laws(

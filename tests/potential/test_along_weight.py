@@ -119,7 +119,7 @@ def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(output, start,
     (piece,) = derive_once(output, free).potential.pieces
     summed = len(disjoint_parts(Parameterization.parse([output]))) > 1
     assert summed == (piece.lift is not None) == ("infimal convolution" in piece.note)
-    assert summed or piece.integrand is not None or piece.curve.weight
+    assert summed or piece.curve is None or piece.integrand is not None or piece.curve.weight
     follow(piece, output, start)
 
 
