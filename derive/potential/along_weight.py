@@ -16,7 +16,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError, InputError
-from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
 from derive.exact.liouville import logarithmic_part, not_elementary
@@ -50,7 +50,7 @@ from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
-from derive.weights.solved_leaf import SolvedLeaf, names_in, solved_leaves
+from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
 
 ALONG = "on the leaf, by"
 """Before the weight by which all others are known."""
@@ -96,6 +96,7 @@ class _AlongWeight:
         self.metric, self.p, self.K = metric, metric.parameterization, metric.K[0][0]
         self.leaf = leaf
         self.notation, self.t, self.symbols = notation, leaf.variable, leaf.images
+        self.left_law = [g for g in leaf.field.generators if g.kind == "integral"]
         self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.moving())
         self.decide = ZeroTest(self.p, {})
 

@@ -284,15 +284,16 @@ def _zeros_of(
 def _ends_far_out(leaf: Leaf) -> Iterator[RationalFunction | None]:
     """Yield where K may tend to 0 as a denominator of it becomes infinite, None where not known.
 
-    Where that is c F^r it does so where beta is infinite, r > 0, or 0, and F is never 0.
+    Where that is c F^r it does so where beta is infinite, r > 0, or 0, and F is never 0; as where r
+    has names, and so positive bases.
     """
-    metric = leaf.metric
+    metric, known = leaf.metric, Signs(leaf.notation.positive)
     poles = (g for g, n in factored(metric.K[0][0])[1] if n < 0)
     for g in (g for g in poles if set(g.variables()) - g.field.constants.keys()):
-        r = _power_of_output(metric, g)
-        known = r is not None and Signs().of(r)
-        if known != 1:
-            yield leaf.zeros_of_output if known else None
+        if (r := _power_of_output(metric, g)) is None:
+            yield None
+        elif known.of(r) != 1:
+            yield leaf.zeros_of_output
 
 
 def _zeros_of_output(

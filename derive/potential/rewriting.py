@@ -223,5 +223,8 @@ def by_radical(roots: Mapping[Symbol, Expr], expression: Expr) -> Expr:
     for n, c in parts.items():
         u = f.field.polynomial(c) / below
         total += fewest(to_factored_expr(u * D**k, images) * root ** (n - 2 * k) for k in (0, n))
-    same, other = read(whole, total)
+    try:
+        same, other = read(whole, total)
+    except DeriveError:
+        return expression
     return total if same == other else expression

@@ -18,7 +18,13 @@ from math import lcm
 from derive.errors import InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.families import LogFunction, monomials, normalized, separate_monomials
+from derive.exact.linear.families import (
+    LogFunction,
+    monomials,
+    normalized,
+    separate_monomials,
+    with_poles,
+)
 from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
@@ -31,7 +37,6 @@ from derive.weights.conserved import (
     has_slopes,
     log_combination,
     terms_in,
-    with_poles,
     with_slopes,
 )
 from derive.weights.hessian import WarpVerdict

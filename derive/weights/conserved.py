@@ -24,7 +24,6 @@ from typing import TypeAlias
 
 from flint import nmod, nmod_mat
 
-from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import (
     LogFunction,
@@ -34,6 +33,7 @@ from derive.exact.linear.families import (
     monomials,
     normalized,
     separate_monomials,
+    with_poles,
 )
 from derive.exact.linear.matrix import determinant, dot, nullspace_over_constants
 from derive.exact.linear.modular import (
@@ -429,8 +429,7 @@ def _families(
             yield _monomial_laws(p, tuple(monomials(p.p, degree)))
     if p.d == 1:  # where dw_i/dw_j is a quotient of functions of w_i and w_j
         yield _monomial_laws(p, tuple(separate_monomials(p.field, MAXIMAL_DEGREE)))
-        flow = prod((x for x in p.fields[0] if not x.is_zero()), start=p.field.one)
-        yield _darboux_laws(p, with_poles(darboux, [flow, 1 / flow]))
+        yield _darboux_laws(p, with_poles(darboux, _both_ways(p.fields[0])))
 
 
 def _monomial_laws(
@@ -478,13 +477,9 @@ def _derivative_rows(
     ]
 
 
-def with_poles(
-    polynomials: Sequence[RationalFunction], functions: Sequence[RationalFunction]
-) -> list[RationalFunction]:
-    """Return the polynomials, and those at whose zeros the functions have poles, each once."""
-    below = dict.fromkeys(f.field.polynomial(f.denominator) for f in functions)
-    found = (normalized(P) for f in below for P, _ in factors(f))
-    return list(dict.fromkeys((*polynomials, *found)))
+def _both_ways(x: Field) -> list[RationalFunction]:
+    """Return the components and their inverses, which have poles where these are 0."""
+    return [f for y in x if not y.is_zero() for f in (y, 1 / y)]
 
 
 def _darboux_laws(

@@ -19,11 +19,12 @@ from derive.exact.linear.families import (
     generator_monomials,
     laurent_monomials,
     monomials,
+    with_poles,
 )
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.adjoin import WrittenWarp, log_arguments
-from derive.weights.conserved import ConservedQuantities, with_poles
+from derive.weights.conserved import ConservedQuantities
 
 MAXIMAL_COLUMNS = 300
 MANY_COLUMNS = 2000

@@ -23,7 +23,7 @@ from sympy import Symbol
 
 from derive.errors import InputError
 from derive.exact.field.factors import factored
-from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
 from derive.exact.field.polynomial import by_powers, reindexed
 from derive.exact.linear.families import LogFunction
 from derive.exact.towers.reader import refined
@@ -163,6 +163,9 @@ class _Growing:
     def grow(self, field: FunctionField, needed: Collection[str]) -> None:
         """Add the generators among the *needed* names whose arguments are known."""
         for g in (g for g in field.generators if g.name in needed and g.name not in self.images):
+            if g.kind == "integral":  # from the start
+                self.images[g.name] = self.tower.field.zero
+                continue
             inside = [x for x in (g.argument, g.exponent) if x is not None]
             if all({*x.variables()} <= self.images.keys() for x in inside):
                 zero, here = self.tower.field.zero, self.tower.field
@@ -183,16 +186,6 @@ class _Growing:
         for c, A in law.logs:
             total = self.minus(total, self.tower.times(-self.of(c), self.log(A)))
         return total
-
-
-def names_in(f: RationalFunction) -> set[str]:
-    """Return the names in a function, and in the calls in it."""
-    found = {*f.variables()}
-    for g in reversed(f.field.generators):
-        if g.name in found:
-            inside = (x for x in (g.argument, g.exponent) if x is not None)
-            found = found.union(*(x.variables() for x in inside))
-    return found
 
 
 class _Start(_Growing):

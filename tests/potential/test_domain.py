@@ -126,6 +126,7 @@ WORDS = [
     ("3 - 2*sigmoid(u*v)", {}, f"`1 < beta < 3` {BALANCED}"),
     ("exp(-w**2)", {}, "`0 < beta < 1`"),
     ("1/(1 + u**2*v**2)", {}, "`0 < beta < 1`"),
+    ("1/(exp(a) + exp(b))", {}, "`beta > 0`"),
     ("log(u*v)", {}, "all real $beta$"),
     ("asinh(u*v)", {}, f"all real $beta$ {BALANCED}"),
     # v may cross 0, where u does not.

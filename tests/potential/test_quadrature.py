@@ -10,13 +10,17 @@ from sympy.core.function import AppliedUndef
 from witness_flow import evaluate, risen
 
 from derive import Parameterization, Verdict
+from derive.exact.named_integrals import Li2
 from derive.model.notation import Notation
 from derive.potential.find import integrated
 from derive.potential.kernel_integral import in_beta, integrate_along_beta
+from derive.potential.piece import written_out
 from derive.potential.quadrature import _in_powers, integrate_along_segment, integrate_gradient
 from derive.render.plain import unmark
 from derive.render.sections import form_lines
 from derive.render.text import text_lines
+from numerics import crosscheck
+from tests.conditions import texts
 from tests.published import derive_once
 
 TIME = mpf(1) / 4
@@ -91,6 +95,10 @@ LAYERS = [
     ("tanh(a**3)", {"a": "7/10"}, ""),
     ("tanh(a**3)", {"a": "-7/10"}, ""),
     ("sinh(a**3)", {"a": "-1/2"}, ""),
+    # Of products of functions of a weight each.
+    ("sinh(u)*sinh(v)", {"u": "1/2", "v": "-1"}, ""),
+    ("sin(a)*sin(b)", {"a": "1/3", "b": "2"}, ""),
+    ("cosh(u)*sin(v)", {"u": "1/3", "v": "1"}, ""),
 ]
 
 
@@ -106,8 +114,25 @@ def test_the_kernel_of_a_function_is_written_by_what_is_inside(output, start, pr
         at = along_flow(output, start)
         for time in (0, TIME, -TIME):
             x, expected = at(time)
-            value = sympy.lambdify(piece.betas, piece.kernel, "mpmath")(x)
+            kernel = written_out(piece.kernel, piece.roots, piece.constants)
+            value = sympy.lambdify(piece.betas, kernel, "mpmath")(x)
             assert abs(value - expected) < 1e-10 * (1 + expected)
+
+
+def test_log_sum_exp_has_dilogarithms_of_beta():
+    d = derive_once("log(exp(a) + exp(b))", start={"a": "1/2", "b": "-1"})
+    assert d.potential.kind == "explicit"
+    assert d.potential.Q.has(Li2)
+    assert crosscheck(d, digits=12).passed
+
+
+def test_what_k_in_beta_divides_by_is_not_0_at_the_start():
+    """Of cos(a)/cos(b), and where K is written by its square root over a constant."""
+    (piece,) = derive_once("sin(a)*sin(b)").potential.pieces
+    assert texts(piece) == ("cos(a_0) != 0",)
+    (piece,) = derive_once("log(exp(a) + exp(b))").potential.pieces
+    assert not piece.assumptions
+    assert piece.curve.weight
 
 
 def test_the_slope_in_the_length_solves_its_equation():

@@ -349,10 +349,12 @@ class FunctionField:
         return {}
 
     def _rule(self, g: Generator[RationalFunction], weight: int) -> RationalFunction:
-        """Return dg/dw_k."""
+        """Return dg/dw_k; an integral is one over the first weight."""
         key = g.name, weight
         if key not in self._rules:
             A = self.zero if g.kind == "parameter" else self.embed(g.argument)
+            if g.kind == "integral":
+                return self.zero if weight else A
             slope = self.derivative(A, weight)
             if not slope.is_zero():
                 other = self.embed(g.exponent) if g.kind == "power" else A
@@ -360,3 +362,12 @@ class FunctionField:
                 slope *= g.slope(A, self.named(g.name), other)
             self._rules[key] = slope
         return self._rules[key]
+
+
+def names_in(f: RationalFunction) -> set[str]:
+    """Return the names in a function, and in the calls in it."""
+    found = {*f.variables()}
+    for g in reversed(f.field.generators):
+        if g.name in found:
+            found = found.union(*(x.variables() for x in g.parts))
+    return found

@@ -31,7 +31,8 @@ class Generator(Generic[E]):
 
     Attributes:
         name: its text in the language; it is also the name of the variable.
-        kind: "parameter", "root", "power", or the function of that name.
+        kind: "parameter", "root", "power", "integral" (of A over the first of the variables), or
+            the function of that name.
         argument: A, an element of a field of earlier variables; parameters have none.
         index: n of a root.
         exponent: e of a power, an element in the parameters; the element cos(A) of a sine.

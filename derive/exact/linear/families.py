@@ -12,7 +12,7 @@ from itertools import chain, combinations, combinations_with_replacement
 
 from flint import fmpq, fmpq_mat
 
-from derive.exact.field.factors import split
+from derive.exact.field.factors import factors, split
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial, terms
@@ -252,3 +252,12 @@ def linear_part(field: FunctionField, x: Sequence[RationalFunction]) -> fmpq_mat
             value = field.derivative(component, k).value()
             entries.append(fmpq(value.numerator, value.denominator))
     return fmpq_mat(size, size, entries)
+
+
+def with_poles(
+    polynomials: Sequence[RationalFunction], functions: Sequence[RationalFunction]
+) -> list[RationalFunction]:
+    """Return the polynomials, and those at whose zeros the functions have poles, each once."""
+    below = dict.fromkeys(f.field.polynomial(f.denominator) for f in functions)
+    found = (normalized(P) for f in below for P, _ in factors(f))
+    return list(dict.fromkeys((*polynomials, *found)))
