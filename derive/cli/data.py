@@ -9,11 +9,11 @@ from fractions import Fraction
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
-from derive.cli.findings import SCALE, scaled
+from derive.cli.findings import SCALE
 from derive.cli.forms import FORMS, TEXT, Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest, time_limit
 from derive.cli.output import check_picture, contents
-from derive.cli.recorded import Recorded, answer_with, with_data
+from derive.cli.recorded import Recorded, answer_with, derived, with_data
 from derive.cli.running import NO, Answer, Enter, use_one_thread
 from derive.errors import InputError, NumericalError
 from derive.option import option
@@ -44,12 +44,9 @@ class Margin(Steepest, OfModel, Recorded):
 
     def find(self, enter: Enter) -> Margins:
         """Return what the flow tends to on separable data."""
-        from derive.derivation import derive
         from derive.separable.find import margins
 
-        enter("parameterization")
-        model = self.model.read().parameterization()
-        return margins(derive(model, enter, timeout=enter.share), enter)
+        return margins(derived(self.model, enter), enter)
 
     def _shape(self) -> tuple[int, int] | None:
         """Return the shape of features that are matrices; refuse options that do not fit."""
@@ -154,14 +151,13 @@ class Path(OfModel, Recorded):
             raise InputError("give the data: --data FILE.csv")
         check_picture(self.figure, "--figure")
         (name,) = parse_names(self.scale)[:1] or ("",)
-        model, text = self.model.read(), contents(self.data, "--data: ")
-        from derive.derivation import derive
+        self.model.read()
+        text = contents(self.data, "--data: ")
         from numerics.margins.predictor import read_csv
         from numerics.optimizers.steepest import saddle_path
 
         X, y = read_csv(text)
-        enter("parameterization")
-        return saddle_path(derive(scaled(model, name), enter, timeout=enter.share), X, y, name)
+        return saddle_path(derived(self.model, enter, name), X, y, name)
 
     def complete(self, record: SaddlePath, answer: Answer, enter: Enter) -> Answer:
         """Draw the path where that is asked for."""

@@ -6,7 +6,7 @@ And of linear models, by ``derive optimizers``.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import click
 
 from derive.cli.options import OfModel, OfPolynomials, Steepest, parameters
 from derive.cli.output import contents
-from derive.cli.recorded import Checked, Recorded
+from derive.cli.recorded import Checked, Recorded, derived
 from derive.cli.running import Enter
 from derive.errors import DeriveError, InputError, LanguageError
 from derive.model.typed import ReadModel, TypedModel, read_option
@@ -28,21 +28,9 @@ if TYPE_CHECKING:
     from derive.inverse.design import InverseDesign
     from derive.limits.find import Regimes as Limits
     from derive.limits.random_width import RandomWidth
-    from derive.model.parameterization import Parameterization
     from derive.perturbed.record import Perturbation
 
 SCALE, TO = "alpha", "0,oo"
-
-
-def scaled(model: ReadModel, name: str) -> Parameterization:
-    """Return F from the start that a name scales, which is positive where the start uses it."""
-    from derive.derivation import map_of
-    from derive.language import names
-    from derive.limits.limit import with_scale
-
-    if name in names(tuple(model.start.values())):
-        model = replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))
-    return with_scale(map_of(model.parameterization()), name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +65,9 @@ class Regimes(Steepest, OfModel, Checked):
 
             enter("moments")
             return random_width(model.parameterization(), name)
-        from derive.derivation import derive
         from derive.limits.find import regimes
 
-        enter("parameterization")
-        found = derive(scaled(model, name), enter, timeout=enter.share)
-        return regimes(found, name, self.to.split(","), enter)
+        return regimes(derived(self.model, enter, name), name, self.to.split(","), enter)
 
     def confirm(self, record: Any, enter: Enter) -> tuple[str, bool]:
         """Test the limits of grad Q at two scales, or by random draws how often Q is in either."""
@@ -159,14 +144,10 @@ class Perturb(OfModel, Checked):
         """Return the drift of laws and dual coordinates."""
         if wrong := [kind for kind in self.by.split(",") if kind.strip() not in KINDS]:
             raise InputError(f"--by is one of {', '.join(KINDS)}, not {wrong[0]!r:.40}")
-        read = self.model.read()
-        from derive.derivation import derive
         from derive.perturbed.find import perturb
 
-        enter("parameterization")
-        derivation = derive(read.parameterization(), enter, timeout=enter.share)
         more = {"penalty": self.penalty, "process": self.process}
-        return perturb(derivation, self.by, enter, **more)
+        return perturb(derived(self.model, enter), self.by, enter, **more)
 
     def confirm(self, record: Perturbation, enter: Enter) -> tuple[str, bool]:
         """Test the drift by perturbed flows of the weights."""

@@ -15,6 +15,8 @@ from derive.option import option
 from derive.printable import Certified
 
 if TYPE_CHECKING:
+    from derive.derivation import Derivation
+    from derive.model.typed import TypedModel
     from derive.outcome import Outcome
 
 EXIT = {"PROVED": YES, "REFUTED": NO, "UNDECIDED": UNDECIDED}
@@ -69,6 +71,20 @@ class Checked(Recorded):
         if self.check and self.form is not TEXT:
             raise InputError("--check is for text: leave out --json, --html or --latex")
         return super().run()
+
+
+def derived(typed: TypedModel, enter: Enter, scale: str = "") -> Derivation:
+    """Return what is derived of F; a name that scales its start is positive where that uses it."""
+    model = typed.read()
+    from derive.derivation import derive, map_of
+    from derive.language import names
+    from derive.limits.limit import with_scale
+
+    enter("parameterization")
+    if scale in names(tuple(model.start.values())):
+        model = replace(model, positive=tuple(dict.fromkeys((*model.positive, scale))))
+    p = model.parameterization()
+    return derive(with_scale(map_of(p), scale) if scale else p, enter, timeout=enter.share)
 
 
 def bare_answer(outcome: Outcome, form: Form) -> Answer:

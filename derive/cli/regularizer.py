@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from derive.cli.forms import TEXT, Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
 from derive.cli.output import check_writable, contents
-from derive.cli.recorded import EXIT, answer_with, bare_answer, told, with_data, with_field
+from derive.cli.recorded import EXIT, answer_with, bare_answer, derived, told, with_data, with_field
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.option import option
@@ -180,12 +180,8 @@ class Explore(OfModel, Command):
 
     def answer(self, enter: Enter) -> Answer:
         """Derive, and write the page."""
-        read = self.model.read()
         enter("importing the algebra")
-        from derive.derivation import derive
-
-        enter("parameterization")
-        derivation = derive(read.parameterization(), enter, timeout=enter.share)
+        derivation = derived(self.model, enter)
         enter("drawing")
         code = EXIT[derivation.verdict.value]
         try:
