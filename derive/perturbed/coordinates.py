@@ -22,14 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import (
-    Matrix,
-    dot,
-    echelon,
-    inverse,
-    nullspace_over_constants,
-    pivot_of,
-)
+from derive.exact.linear.matrix import Matrix, dot, inverse, nullspace, nullspace_over_constants
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 
@@ -110,20 +103,13 @@ class Coordinates:
 
         That is the span of constant directions that all n with <n, X_a> = 0 are orthogonal to.
         """
-        H, one = self.hessian(df), df[0].field.one
+        H = self.hessian(df)
         if all(x.is_zero() for row in H for x in row):
             return True
         if not along_steps:
             return False
-        kept = echelon(nullspace_over_constants(list(zip(*self.fields, strict=True))))
-        pivots = list(map(pivot_of, kept))
-        span = []
-        for free in sorted({*range(len(H))} - {*pivots}):
-            row = [one - one] * len(H)
-            row[free] = one
-            for pivot, n in zip(pivots, kept, strict=True):
-                row[pivot] = -n[free]
-            span.append(row)
+        kept = nullspace_over_constants(list(zip(*self.fields, strict=True)))
+        span = nullspace(kept, df[0].field, len(H))
         images = [tuple(dot(row, u) for row in H) for u in span]
         return all(dot(u, v).is_zero() for u in span for v in images)
 

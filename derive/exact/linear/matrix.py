@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import add
 
-from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 
 Matrix = tuple[tuple[RationalFunction, ...], ...]
@@ -104,13 +104,20 @@ def nullspace_over_constants(
     columns: Sequence[Sequence[RationalFunction]],
 ) -> list[tuple[RationalFunction, ...]]:
     """Return a basis of the constant vectors v with sum_k v_k columns[k] = 0, exactly."""
-    field = columns[0][0].field
     equations = zip(*columns, strict=True)
-    reduced = echelon([row for equation in equations for row in _coefficient_rows(equation)])
+    rows = [row for equation in equations for row in _coefficient_rows(equation)]
+    return nullspace(rows, columns[0][0].field, len(columns))
+
+
+def nullspace(
+    rows: Sequence[Sequence[RationalFunction]], field: FunctionField, size: int
+) -> list[tuple[RationalFunction, ...]]:
+    """Return a basis of the vectors v of some size with <row, v> = 0 for all rows."""
+    reduced = echelon(rows)
     pivots = [pivot_of(row) for row in reduced]
     basis = []
-    for free in sorted(set(range(len(columns))) - set(pivots)):
-        vector = [field.zero] * len(columns)
+    for free in sorted({*range(size)} - {*pivots}):
+        vector = [field.zero] * size
         vector[free] = field.one
         for pivot, row in zip(pivots, reduced, strict=True):
             vector[pivot] = -row[free]
