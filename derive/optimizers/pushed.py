@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
 from operator import mul
 from random import Random
 from typing import Any, ClassVar, TypeAlias
@@ -35,6 +34,7 @@ from derive.model.steepest import PushedMap
 from derive.printable import Printable
 from derive.statement import Claims, Open, Sentence, Statement, each, note
 from derive.verdict import Decided, Finding, Verdict
+from derive.weights.witness import are_independent
 
 Point: TypeAlias = tuple[Fraction, ...]
 DRAWS, BITS, SMALL = 20, 512, (*range(-9, 0), *range(1, 10))
@@ -163,11 +163,7 @@ def _compared(found: PushedDerivation, w: Point, rng: Random) -> PushedDerivatio
             here, there = (
                 [x for steer in pair for x in _velocity(model, at, steer)] for at in (w, other)
             )
-            minors = (
-                here[i] * there[j] - here[j] * there[i]
-                for i, j in combinations(range(len(here)), 2)
-            )
-            if any(not minor.contains(0) for minor in minors):
+            if are_independent([here, there]):
                 why = (
                     f"under `l = {_vector(pair[0])[1:-1]}` and `{_vector(pair[1])[1:-1]}` `beta` "
                     "moves otherwise at other weights with the same `beta`, by more than a factor"
