@@ -16,6 +16,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import comb, prod
 from random import Random
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
@@ -226,17 +227,18 @@ def _is_sum_of_squares(polynomial: Polynomial) -> bool:
     for u, v in combinations(squares, 2):
         between = tuple((m + n) // 2 for m, n in zip(u, v, strict=True))
         gram[u, v] = gram[v, u] = known.pop(between, Fraction(0)) / 2
-    return not known and _is_semidefinite([[gram[u, v] for v in squares] for u in squares])
+    rows = [[gram[u, v] for v in squares] for u in squares]
+    return not known and is_semidefinite(rows, lambda x: x >= 0)
 
 
-def _is_semidefinite(gram: list[list[Fraction]]) -> bool:
-    """Tell whether a symmetric matrix is positive semidefinite, by exact elimination."""
+def is_semidefinite(gram: Sequence[Sequence[Any]], is_nonnegative: Callable[[Any], bool]) -> bool:
+    """Tell whether a symmetric matrix is proved positive semidefinite, by exact elimination."""
     while gram:
         (pivot, *row), *rest = gram
-        if pivot < 0 or (pivot == 0 and any(row)):
+        if not is_nonnegative(pivot) or (pivot == 0 and any(x != 0 for x in row)):
             return False
         gram = [
-            [x - first * y / pivot if first else x for x, y in zip(others, row, strict=True)]
+            [x if first == 0 else x - first * y / pivot for x, y in zip(others, row, strict=True)]
             for first, *others in rest
         ]
     return True

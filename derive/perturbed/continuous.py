@@ -41,7 +41,7 @@ Source: Papazov, Pesme, Flammarion 2024, for diagonal networks; in general our o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -52,7 +52,7 @@ from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, dot, inverse, rank
-from derive.exact.signs import Signs
+from derive.exact.signs import Signs, is_semidefinite
 from derive.exact.towers.tower import build_elements
 from derive.language.tree import Tree
 from derive.model.geometry import Field
@@ -247,25 +247,17 @@ def one_sided(leaf: Leaf) -> Iterator[OneSided]:
             continue  # c does not change
         zero = p.at_start(c).is_zero()
         for x, signs in product((law,) if zero else (law, logarithm), ((), positive)):
-            side = _side(leaf.hessian(x), frozenset(signs))
+            side = _side(leaf.hessian(x), signs)
             if side:
                 change = momentum_of(leaf, x).change
                 yield OneSided(x, leaf.with_logs(x.function), change, side, signs)
                 break
 
 
-def _side(H: Matrix, positive: frozenset[str]) -> int:
-    """Return 1 or -1 for a form that is proved semidefinite, by elimination; else 0."""
-    rows, sides = [list(row) for row in H], set[int]()
-    for k in range(len(rows)):
-        pivot = rows[k][k]
-        if pivot.is_zero():
-            if any(not x.is_zero() for x in rows[k]):
-                return 0
-            continue
-        signs = [s for s in (1, -1) if Signs(positive).is_nonnegative(s * pivot)]
-        sides.update(signs or [0])
-        for i in range(k + 1, len(rows)):
-            factor = rows[i][k] / pivot
-            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
-    return sides.pop() if len(sides) == 1 else 0
+def _side(H: Matrix, positive: Collection[str]) -> int:
+    """Return 1 or -1 for a form that is proved semidefinite, else 0."""
+    known = Signs(positive)
+    for side in (1, -1):
+        if is_semidefinite([[side * x for x in row] for row in H], known.is_nonnegative):
+            return side
+    return 0

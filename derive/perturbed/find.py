@@ -48,7 +48,7 @@ from derive.perturbed.coordinates import MIRROR, PRECONDITIONED, PROCESSES
 from derive.perturbed.drift import Drift, added
 from derive.perturbed.followed import Followed, Leaf, follow, followed_in_plane
 from derive.perturbed.record import Perturbation, effective_start, scaled_start, scaled_symbols
-from derive.perturbed.step import conditions, step_of
+from derive.perturbed.step import step_of, stepped
 from derive.potential.accept import ZeroTest
 from derive.verdict import Finding, Identity, Verdict
 
@@ -218,7 +218,7 @@ def _with_conditions(
     """Return steps with what has to be positive, momentum with the laws that grow or fall."""
     kinds = found.kinds
     if "step" in kinds:
-        positive = (c for leaf in leaves for c in conditions(kinds, penalty, leaf))
+        positive = (c for leaf in leaves for c in stepped(kinds, penalty, leaf).conditions())
         return replace(found, conditions=tuple(dict.fromkeys(positive)))
     if "momentum" not in kinds:
         return found

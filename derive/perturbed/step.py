@@ -204,11 +204,6 @@ def _to_second_order(noisy: Leaf, x: Followed, found: Drift) -> Finding:
     return replace(second, reason=why)
 
 
-def conditions(kinds: Collection[str], penalty: Tree | None, leaf: Leaf) -> Iterator[Expr]:
-    """Yield what has to stay positive in a step."""
-    yield from stepped(kinds, penalty, leaf).conditions()
-
-
 def stepped(kinds: Collection[str], penalty: Tree | None, leaf: Leaf) -> Stepped:
     """Return a step along any gradient, with decay and momentum."""
     G = [f"G{leaf.number(a)}" for a in range(leaf.parameterization.d)]
