@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import sympy
-from scipy.optimize import linprog, minimize, nnls
+from scipy.optimize import linprog, nnls
 from scipy.special import logsumexp, softmax
 
 from derive.verdict import Verdict
@@ -229,6 +229,8 @@ def stationary(m, statement, rng):
         for late in (10, 1e3, 1e5):  # some stay near another point for long
             if off > 2 * CLOSE:
                 off = _off_stationary(m, case, X, in_levels(flows, X, late * LEVEL))
+        if off == np.inf:
+            raise Unreached
         if off > 2 * CLOSE:
             raise Refuted(f"{off} off a KKT point on {X.tolist()}")
         trials += 1
@@ -254,10 +256,16 @@ def costs_something(m, case, X, rng):
 
 
 def _off_stationary(m, case, X, w):
-    """Return how far weights are from J^T X^T lambda, as a part of their length."""
+    """Return how far weights are from J^T X^T lambda, as a part of their length.
+
+    That is infinite as long as the data are not separated without those that fade.
+    """
     lam, rule, fading = in_degrees(m, case)
     kept = w * (1 - fading)
-    v = kept / np.min(X @ case.flows.F(kept)) ** lam
+    margin = np.min(X @ case.flows.F(kept))
+    if margin <= 0:
+        return np.inf
+    v = kept / margin**lam
     tight = X[X @ case.flows.F(v) < 1.2]
     _, off = nnls((case.flows.J(v).T @ tight.T)[fading == 0], (v * rule)[fading == 0])
     return float(off / np.linalg.norm(v * rule))
@@ -278,16 +286,19 @@ def _one_after_another(m, rng):
         for level in costs:
             cost = of_number(sum(c.formula for c in level), betas)
             value = lambda b, cost=cost: float(cost(*b))  # noqa: E731
-            fits = [{"type": "ineq", "fun": lambda b, X=X: X @ b - 1}, *bounds]
-            least = min(
-                minimize(value, b, constraints=fits, options={"ftol": 1e-14}).fun
-                for b in (beta, beta * 1.1, beta + 0.1 * np.abs(beta))
-            )
+
+            def over(b, X=X, bounds=tuple(bounds)):
+                return np.append(X @ b - 1, [bound(b) for bound in bounds])
+
+            points = (beta, beta * 1.1, beta + 0.1 * np.abs(beta))
+            met = lambda b, over=over: np.min(over(b)) > -1e-6  # noqa: E731
+            fits = {"type": "ineq", "fun": over}
+            least = min((x for x, _ in minima(value, points, fits, met, ftol=1e-14)), default=None)
+            if least is None:
+                raise Unreached
             if value(beta) > least + CLOSE * (1 + least):
                 raise Refuted(f"{value(beta)}, not {least}, on {X.tolist()}")
-            bounds.append(
-                {"type": "ineq", "fun": lambda b, v=value, s=least: s + 1e-7 * (1 + s) - v(b)}
-            )
+            bounds.append(lambda b, v=value, s=least: s + 1e-7 * (1 + s) - v(b))
         trials += 1
     return trials
 
