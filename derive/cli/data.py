@@ -91,7 +91,7 @@ class Margin(Steepest, OfModel, Recorded):
             return with_data(answer, _kkt_point(record, X, labels, enter), self.form)
         enter("largest margin")
         try:
-            copies = features // len(record.derivation.beta)
+            copies = features // p.d
             sides = () if self.norm else record.sides * copies
             norm = self.norm or ("l1" if sides else _norm(record))
             found = max_margin(X, labels, norm, shape, sides=sides)

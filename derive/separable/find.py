@@ -30,7 +30,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import overload
+from typing import ClassVar, overload
 
 import sympy
 from sympy import Expr, Symbol
@@ -235,8 +235,11 @@ class SharedMargins(Claims, Printable):
         derivation: of the least sum_k |w_k|^p, or max_k |w_k|, in beta.
         norm: l_p, where that is an increasing function of it.
         claims: the cited theorem, the cost in beta, and the margin that it is.
+        shape, sides: no horizon, and no side of 0, as there is no Q.
     """
 
+    shape: ClassVar[Horizon] = Horizon(())
+    sides: ClassVar[tuple[int, ...]] = ()
     parameterization: PushedMap
     derivation: FibreCost
     norm: str | None

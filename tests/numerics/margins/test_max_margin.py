@@ -431,6 +431,8 @@ def test_the_command_on_data(tmp_path, text, code, said):
         (["w**(3/2)"], 3, "on the beta that are reached alone"),  # l_(4/3) of copies
         (["a**2", "2*b**2"], 3, "on the beta that are reached alone"),
         (["(a + b)**4", "--norm", "l1"], 0, "beta = (1/3, -1/3)"),
+        (["a*u1", "a*u2", "--steepest", "oo"], 0, "largest linf margin"),
+        (["a*u1 + b*v1", "a*u2 + b*v2", "--steepest", "3"], 3, "give a norm"),
     ],
 )
 def test_half_lines_on_data(tmp_path, outputs, code, said):
