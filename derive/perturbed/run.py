@@ -136,7 +136,7 @@ class AuditedRun(Claims, Printable):
         telling: can it be told? Not where every step is one on these data, nor where a share is
             above what rounding of the log explains, and yet small.
         batches: on which rows the steps are.
-        drifts: what each law moved by.
+        drifts: what each law moved by, where it is finite.
         xi: what y moved by besides (copies, or outputs); None where no y is known.
         xi_by_labels: the part of it of steps whose labels are not the given ones.
         identity: how far y(w_N) - y(w_0) - xi is from the row space of X, relative.
@@ -401,9 +401,11 @@ def _drift(r: AuditedRun) -> Statement:
 def _limit(r: AuditedRun) -> Statement | Open:
     """Say how far the end of the log is from what is predicted, part by part."""
     if r.xi is None:
-        return Open("not told: no dual coordinates of this `F` are known", kind="run limit")
+        words = "not told: no dual coordinates of this `F` are known, or they are not finite"
+        return Open(words, kind="run limit")
     if r.predicted is None:
-        return Open("not told: no weights with these laws and `y` were found", kind="run limit")
+        words = "not told: weights with these laws and `y` were not found, or are not alone"
+        return Open(words, kind="run limit")
     starts = (
         ("gradient flow from `w_0`", r.flow),
         ("with the laws at the end, `c(w_N)`", r.of_laws),

@@ -81,6 +81,8 @@ class _Audit:
             laws += [to_expr(c, symbols) for c in block.conserved.laws]
             duals += [log_expr(f, symbols) for f in dual.y] if known and dual is not None else []
         named = [_plain(f, names) for f in (*laws, *duals)]
+        g = [d.warping.g] if d.warping.g is not None else []
+        self.g, _ = _compiled([*names.values()], [_plain(f, names) for f in g])
         self.laws, self.k = tuple(laws), len(laws)
         self.F, self.dF = _compiled([*names.values()], [_plain(f, names) for f in p.outputs])
         self.c, self.dc = _compiled([*names.values()], named[: self.k])
@@ -155,6 +157,8 @@ class _Audit:
             values = self.c(self.log)
         found = []
         for i, c in enumerate(self.laws):
+            if not np.isfinite(values[:, i]).all():
+                continue
             change = np.abs(values[:, i] - values[0, i]).max(0)
             j = int(np.argmax(change))
             others = 0.0 if given is None else float(np.diff(values[:, i, j])[~given].sum())
@@ -172,6 +176,8 @@ class _Audit:
         with quiet():
             y = self.flat(self.psi(w))
             first = self.flat(np.einsum("kdpn,kpn->kdn", self.dpsi(w[:-1]), np.diff(w, axis=0)))
+        if not np.isfinite(y).all():
+            return found
         parts = np.diff(y, axis=0) - first
         moved = y[-1] - y[0]
         xi = self.off_rows(moved) if every > 1 else parts.sum(0)
@@ -181,10 +187,11 @@ class _Audit:
             found["identity"] = _norm(self.off_rows(steered)) / max(_norm(steered), TINY)
         if given is not None:
             found["xi_by_labels"] = float(np.abs(parts[~given].sum(0)).max())
-        if not self.whole or not np.isfinite(y).all():
+        if not self.whole:
             return found
-        c = self.c(w[-1])
-        starts = ((self.c(w[0]), y[0]), (c, y[0]), (c, y[0] + xi))
+        c, (first, last) = self.c(w[-1]), np.sign(self.g(w[[0, -1]]))
+        first = np.where(first, first, last)  # where g = 0 at the start, that of the end decides
+        starts = ((self.c(w[0]), y[0], first), (c, y[0], first), (c, y[0] + xi, last))
         limits = [self.interpolant(*start, self.y) for start in starts]
         fits = [self.interpolant(*start, X @ reached) for start in starts]
         found |= dict(zip(("flow", "of_laws", "predicted"), map(_floats, limits), strict=True))
@@ -205,15 +212,18 @@ class _Audit:
             whole[:, j, :, j] = J[:, :, j].T
         return whole.reshape(p * n, d * n)
 
-    def interpolant(self, c: Array, y: Array, fit: Array) -> Array | None:
+    def interpolant(self, c: Array, y: Array, side: Array, fit: Array) -> Array | None:
         """Return beta with X beta = fit, of weights with laws c, dual coordinates in y + row(X)."""
-        found = self.solved(c, y, self.X, fit)
+        found = self.solved(c, y, side, self.X, fit)
         return None if found is None else self.flat(self.F(found))
 
     def solved(
-        self, c: Array, y: Array, X: Array | None = None, fit: Array | None = None
+        self, c: Array, y: Array, side: Array, X: Array | None = None, fit: Array | None = None
     ) -> Array | None:
-        """Solve for weights with laws c and dual coordinates y, and multipliers of X."""
+        """Solve for weights with laws c and dual coordinates y, and multipliers of X.
+
+        None where these do not tell the weights, and where g has not the sign that is given.
+        """
         w, m = self.log[-1], 0 if X is None else len(X)
         nu = np.zeros(m)
         if X is not None:
@@ -241,7 +251,9 @@ class _Audit:
             found = root(
                 off, np.concatenate([w.ravel(), nu]), jac=slopes, method="lm", options=close
             )
-        return found.x[: w.size].reshape(w.shape) if _norm(found.fun) < FITS else None
+            told = _norm(found.fun) < FITS and np.linalg.cond(slopes(found.x)) < 1 / FITS
+        at = found.x[: w.size].reshape(w.shape)
+        return at if told and (np.sign(self.g(at)) == side).all() else None
 
 
 def read_arrays(file: Path, option: str) -> dict[str, Array]:

@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from derive import InputError, Parameterization
 from numerics import audit_run
 from tests.cli.commands import run
 from tests.witnesses import WITNESSES, Refuted
+from tests.witnesses.run import model
 
 MODELS = {
     "u*v": (lambda w: w[0] * w[1], lambda w: np.stack([w[1], w[0]])),
@@ -323,6 +325,33 @@ def test_what_is_beside_few_steps_is_not_said_of_all():
         w = w - 0.01 * np.array([*(X[0, 0] * r * w[1::-1]), *(2 * X[0, 1] * r * w[2])])
     a = audit_run(Parameterization.parse(["a*b", "c**2"]), np.array(log), X, y)
     assert (a.is_run, a.beside) == (False, None)
+
+
+NEURON = np.array([[0.0], [0.5], [0.6], [0.7]])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "w", "X", "y", "told"),
+    [
+        # where u = v the laws leave x - y open; from a = 0 both signs of a have them
+        (["u*v - x*y"], np.full((4, 2), 0.7), [[1.0, 0.5]], [0.4], (None, None)),
+        (["a*x", "a*y", "a*z"], NEURON, [[-1.5, 0, -0.5], [0, 0.5, 0]], [1.8, 0.4], (0, None)),
+        (["p**3 - m**3"], np.array([[0.0, 0.5], [0.7, 0.6]]), [[1.0, 0.5]], [0.2], (None, None)),
+    ],
+)
+def test_a_start_is_told_by_what_tells_the_weights(outputs, w, X, y, told):
+    """Else there is none, nor a limit; the audit has as many laws as are finite."""
+    p, log = Parameterization.parse(outputs), [w]
+    beta, push = model(SimpleNamespace(derivation=SimpleNamespace(parameterization=p)))
+    for _ in range(3000):
+        w = w + 0.04 * push(w, np.transpose(X) @ (y - X @ beta(w)))
+        log.append(w)
+    r = audit_run(p, np.array(log), np.array(X), np.array(y))
+    assert r.is_run
+    distance, start = (None if x is None else 0 for x in (r.distance, r.effective_start))
+    assert (distance, start) == told
+    assert "nan" not in r.report()
+    assert all(WITNESSES[s.kind](r, s, random.Random(0)) for s in r.says("run drift"))
 
 
 def test_the_command_audits_files(tmp_path):
