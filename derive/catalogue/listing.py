@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import escape
 
@@ -12,7 +12,6 @@ from derive.catalogue.library import Entry, Model, Printed, summand
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import parse_expression
-from derive.potential.piece import Piece
 from derive.printable import renderer
 from derive.render.document import Document, Part, document
 from derive.render.html.page import document as html_document
@@ -96,12 +95,7 @@ def formulas(derivation: Derivation) -> Iterator[str]:
         first, *others = (piece.value for piece in potential.pieces)
         total = (plain(value) for value in (first + potential.linear, *others))
         yield f"Q = {' + '.join(total)}"
-        yield from definitions(potential.pieces)
-
-
-def definitions(pieces: Sequence[Piece]) -> Iterator[str]:
-    """Yield what the names in Q stand for."""
-    for piece in pieces:
+    for piece in potential.pieces:
         if (curve := piece.curve) is not None:
             yield f"{piece.betas[0]} = {plain(curve.beta)}"
         for root in piece.roots:

@@ -25,6 +25,7 @@ from string import ascii_lowercase
 import sympy
 from sympy import Expr, Symbol
 
+from derive.claims import assumed
 from derive.components import in_components
 from derive.derivation import Derivation, Model, derived, map_of
 from derive.errors import InputError, NumericalError
@@ -130,8 +131,7 @@ class Regimes(Claims, Plotted, Certified):
     @property
     def assumptions(self) -> tuple[Condition, ...]:
         """What Q assumes of the start."""
-        pieces = self.derivation.potential.pieces
-        return tuple(dict.fromkeys(a for piece in pieces for a in piece.assumptions))
+        return assumed(self.derivation)
 
 
 def regimes(

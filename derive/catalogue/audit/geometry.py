@@ -15,7 +15,6 @@ from fractions import Fraction
 from functools import partial
 from itertools import combinations_with_replacement
 
-import sympy
 from sympy import Expr, Integral
 
 from derive.catalogue.audit.germs import (
@@ -45,7 +44,7 @@ from derive.catalogue.audit.proportionality import (
     witness,
 )
 from derive.catalogue.library import Printed
-from derive.catalogue.listing import definitions
+from derive.catalogue.listing import formulas
 from derive.exact.towers.germ import Unsettled
 from derive.language import names, parse_expression
 from derive.render.plain import plain
@@ -152,9 +151,7 @@ def _same_value(subject: Subject, germs: Germs) -> bool:
 
 def _derived_form(subject: Subject) -> str:
     """Return Q as it was derived, with what its names stand for."""
-    potential = subject.derivation.potential
-    Q = sympy.Add(*(piece.value for piece in potential.pieces)) + potential.linear
-    return "; ".join([f"Q = {plain(Q)}", *definitions(potential.pieces)])
+    return "; ".join(formulas(subject.derivation))
 
 
 NO_FACTOR = "no constant factor makes the printed and the derived form equal"
