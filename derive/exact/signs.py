@@ -25,7 +25,7 @@ from derive.exact.field.factors import Factorization, factors, split
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 
-MAXIMAL_SQUARES, MARGIN = 40, 1024
+MAXIMAL_SQUARES, MARGIN = 64, 1024
 """Squares among the terms beyond which no sum of squares is sought; how much more it may be."""
 
 

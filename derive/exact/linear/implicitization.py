@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import chain
+from itertools import chain, islice
 from math import prod
 from operator import floordiv
 from random import Random
@@ -85,9 +85,11 @@ class Grading:
                     yield (power, *tail)
 
     def _compositions(self, weights: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+        step = math.gcd(*weights)
+        if self.exact and (total % step if step else total):
+            return
         if not weights:
-            if total == 0 or not self.exact:
-                yield ()
+            yield ()
             return
         highest = total // weights[0] if weights[0] else self.free
         for power in range(highest, -1, -1):
@@ -319,7 +321,8 @@ class RelationSearch:
         """Return a relation of weighted degree *total*, proved by expansion, or None."""
         if self.exhausted or not self._moving:
             return None
-        exponents = list(self._grading.monomials(total, self._powers))
+        monomials = self._grading.monomials(total, self._powers)
+        exponents = list(islice(monomials, self._limit + 1))
         if len(exponents) > self._limit:
             self.exhausted = True
             return None
