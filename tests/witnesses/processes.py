@@ -84,7 +84,7 @@ class Process:
     def at_columns(self, name, w):
         """Return a matrix at each column, the columns last."""
         with np.errstate(all="ignore"):
-            found = [np.asarray(self._compiled[name](*column), float) for column in w.T]
+            found = [np.asarray(self._compiled[name](*column), w.dtype) for column in w.T]
         return np.stack(found, axis=-1)
 
     def F(self, w):
@@ -154,7 +154,7 @@ class Process:
             with np.errstate(all="ignore"):
                 row = compiled(*(names[name] for name in key))
             rows.append(np.broadcast_to(row, w.shape[1:]))
-        found = np.array(rows, float).reshape(len(rows), *w.shape[1:])
+        found = np.array(rows, w.dtype).reshape(len(rows), *w.shape[1:])
         if not np.isfinite(found).all():
             raise Unreached
         return found
@@ -230,7 +230,8 @@ def steps(process, rng, count=30, eta=None):
     _, quantities, changes = claims_of(v)
     eta = eta or rng.choice((0.01, 0.03, 0.1))
     k, mu = 0.3 * ("decay" in v.kinds), 0.4 * ("momentum" in v.kinds)
-    w, last = process.w0, process.w0
+    # Logarithms of what decays lose digits.
+    w = last = process.w0.astype(float if process.mirrored else np.longdouble)
     total = np.zeros((len(changes), w.shape[1]))
     for _ in range(count):
         G = process.gradient(w)
@@ -247,7 +248,8 @@ def steps(process, rng, count=30, eta=None):
             raise Unreached
         w, last = after, w
     now, then, origin = (process.values(quantities, x) for x in (w, last, process.w0))
-    return w, now - origin - mu * (then - origin), total
+    moved = now - origin - mu * (then - origin)
+    return w.astype(float), moved.astype(float), total.astype(float)
 
 
 def bump(t):
