@@ -32,7 +32,7 @@ from derive.explicit.critical.intervals import (
 )
 from derive.model.names import unused
 from derive.model.notation import rational
-from derive.statement import Equations, Open, Sentence, Statement, each, note, tell
+from derive.statement import Equations, Open, Sentence, Statement, Text, each, note, tell
 from derive.verdict import Decided, Finding, Verdict
 
 LENGTH = Symbol("r", real=True)
@@ -402,7 +402,8 @@ def value_of(
     at = each("`{0} = {1}`", named(point))
     part = f"{of} at {', '.join(f'{name} = {x}' for name, x in point)}"
     if reason:
-        return Open(f"`{of}` at {{at}}: {reason}", {"at": at}, kind="value", about=part)
+        why = {"at": at, "why": Text(reason, "reason")}
+        return Open(f"`{of}` at {{at}}: {{why}}", why, kind="value", about=part)
     told = {"at": at, "of": of, "point": tuple(point), "value": value}
     words = f"`{of}` at {{at}}: no `w` has `F(w) = beta`"
     if value is not None:

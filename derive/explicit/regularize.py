@@ -157,7 +157,7 @@ def evaluate(
     for of, outputs, minimum in minima:
         names = [str(s) for s in minimum.variables]
         given = tuple((s, point[s]) for s in names if s in point)
-        value, reason = None, f"{MISSING} {', '.join(s for s in names if s not in point)}"
+        value, reason = None, f"{MISSING} {', '.join(f'`{s}`' for s in names if s not in point)}"
         if len(given) == len(names):
             try:
                 value, reason = minimum.at(point), ""
@@ -165,7 +165,7 @@ def evaluate(
                 reason = str(step)
         values.append(Evaluated(of, outputs, given, value, reason))
     if all(value.reason.startswith(MISSING) for value in values):
-        raise InputError(values[-1].reason)
+        raise InputError(values[-1].reason.replace("`", ""))
     return tuple(values)
 
 

@@ -212,6 +212,12 @@ def test_from_a_scaled_start_at_0_it_is_the_cost(start, least):
     assert value.values["value"].ball.contains(least)
 
 
+def test_names_of_ours_that_lack_a_number_are_those_of_the_user():
+    found = explicit_counterpart("q*h", at={"beta": Fraction(1)})
+    assert "give a number for q_0, h_0" in found.to_text()
+    assert "`" not in found.to_html()
+
+
 def test_the_cost_is_0_at_the_output_of_0_and_a_limit_at_other_ends():
     """F = w^4 - w^2 from 2: R_F(0) = 0, as F(0) = 0, though R_F -> 1 from the side of F(2)."""
     p = Parameterization.parse(["w**4 - w**2"], {"w": "2"})
