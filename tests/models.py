@@ -120,6 +120,9 @@ TEXTS = {
         a*b*c/10 from a=1/3, b=1/3, c=1/3
         (a + 2*b)*(c - d) from a=-1/2, b=-1, c=-1/2, d=-1/2
         log(exp(a) + exp(b)) from a=-1, b=-1
+        u/(1 + v)
+        ~ u*v + x**2
+        p1**2 - m1**2, w**2
     """,
     (NO, YES): """
         ~ sqrt(a**2 + b**2), a

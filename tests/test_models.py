@@ -5,6 +5,7 @@ what is claimed by witnesses, which run flows; certificates by the checker.
 """
 
 import random
+import re
 from collections import Counter
 from itertools import combinations
 
@@ -177,8 +178,12 @@ def test_certificates_are_accepted(line):
 @pytest.mark.parametrize("line", DECIDED)
 def test_every_rendering_is_written(line):
     d = derive_once(parsed(line))
-    text, page = d.to_text(), d.to_latex(standalone=True)
+    text, page, snippet = d.to_text(), d.to_latex(standalone=True), d.to_latex()
     assert all(len(x) <= 80 for x in text.splitlines())
-    assert page.count("{") == page.count("}")
+    for left, right in (("{", "}"), (r"\\left(?![a-z])", r"\\right(?![a-z])"), ("begin{", "end{")):
+        assert all(len(re.findall(left, x)) == len(re.findall(right, x)) for x in (page, snippet))
+    assert snippet.count("$") % 2 == 0
+    assert "**" not in snippet
+    assert page.startswith(r"\documentclass")
     assert "norm_u" not in text
     assert r"\mathit{norm}" not in page
