@@ -216,6 +216,7 @@ VECTORS = """
     2*u
     a*u
     a*u from a=-5/4
+    ~ a*u from u=0
     a*b*u
     ~ a*b*u from a=-5/4, b=3/4
     ~ a*b*u from a=-5/4, b=-3/4

@@ -1,25 +1,14 @@
 """Certificates of vectors of open dimension: accepted as written, refused with any change."""
 
 import functools
-import json
 
 import pytest
 
 from derive import Parameterization
-from derive.certificate.checking.check import check, check_text
+from derive.certificate.checking.check import check
 from tests.certificate.certificates import assert_refused, assert_rejected, replaced, variants
 from tests.certificate.certificates import entries as texts_of
 from tests.published import record_once
-
-MODELS = [
-    ("a*u", {}),
-    ("a*u", {"a": "-1"}),
-    ("a*u", {"u": "0"}),
-    ("2*u", {}),
-    ("a*b*u", {}),
-    ("a*b*u", {"a": "alpha", "b": "alpha", "u": "alpha"}),
-    ("u*a/norm(u)", {}),
-]
 
 
 def record_of(text, start):
@@ -28,7 +17,7 @@ def record_of(text, start):
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize(("text", "start"), MODELS[:2])
+@pytest.mark.parametrize(("text", "start"), [("a*u", {}), ("a*u", {"a": "-1"})])
 def test_any_other_formula_is_refused(text, start):
     """Every number, sign and name in what is said of g, y, Q or the linear term."""
     record = record_of(text, start)
@@ -39,10 +28,6 @@ def test_any_other_formula_is_refused(text, start):
         for path, old in texts_of(said, part):
             for new in variants(old, weights):
                 assert_refused(replaced(record, path, new))
-
-
-def changed(record, *path, to):
-    return json.dumps(replaced(record, path, to))
 
 
 def test_a_vector_is_no_scalar():
@@ -72,11 +57,3 @@ def test_a_length_is_not_negative_at_the_start(text):
     record = record_of(text, {})
     assert check(record)
     assert_rejected(replaced(record, ("certificate", "at", "norm_u_0"), "-3"), "length")
-
-
-@pytest.mark.every(3)
-@pytest.mark.parametrize(("text", "start"), MODELS)
-def test_what_is_written_is_accepted(text, start):
-    report = check_text(json.dumps(record_of(text, start)))
-    assert report.verdict == "PROVED"
-    assert any("no hessian" in line for line in report.theorem) or text == "2*u"
