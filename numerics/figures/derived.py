@@ -422,6 +422,8 @@ def flow_in_slow_time(s: SaddlePath, alpha: Fraction, tau: Array) -> Array:
     run = solve_ivp(
         moved, (0, tau[-1]), np.zeros(X.shape[1]), "LSODA", t_eval=tau, rtol=1e-8, atol=1e-10
     )
+    if not run.success:
+        raise NumericalError("the flow was not followed")
     return np.array([beta(dual) for dual in run.y.T])
 
 
