@@ -228,22 +228,6 @@ def test_a_false_q_is_not_certified():
         assert_refused(replaced(record, ("potential", "pieces", 0), false))
 
 
-def test_the_wrong_branch_is_not_certified():
-    record = published("neuron in R^2")
-    root = ("potential", "pieces", 0, "roots", 0)
-    wrong = record["potential"]["pieces"][0]["roots"][0]["explicit"].replace("+ sqrt", "- sqrt")
-    definitions = record["certificate"]["pieces"][0]["definitions"]
-    named = next(n for n, entry in enumerate(definitions) if entry.get("name") == "A")
-    for path, value in [
-        ((*root, "explicit"), wrong),
-        ((*root, "branch"), "the only real root"),
-        ((*root, "branch"), "the smallest real root"),
-        (("certificate", "pieces", 0, "definitions", named, "is"), "-a**2"),
-        (("certificate", "pieces", 0, "definitions", named, "is"), "a"),
-    ]:
-        assert_rejected(replaced(record, path, value))
-
-
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -28,6 +28,14 @@ OF_LOGS = {"coefficient": "1", "argument": "p", "base": "2"}
 CHANGES = [  # F and its start, what is changed, to what, and by which rule it is refused
     (NEURON, "piece.Q", "beta1**2 + beta2**2", None),
     (NEURON, "piece.roots.0.explicit", "7", None),
+    (
+        NEURON,
+        "piece.roots.0.explicit",
+        "delta/2 - sqrt(4*beta1**2 + 4*beta2**2 + delta**2)/2",
+        None,
+    ),
+    (NEURON, "proof.definitions.1.is", "-a**2", None),
+    (NEURON, "proof.definitions.1.is", "a", None),
     (NEURON, "piece.roots.0.branch", "the smallest real root", None),
     (NEURON, "piece.roots.0.branch", "the length of beta", None),
     (NEURON, "piece.roots.0.branch", "the only real root", None),

@@ -6,7 +6,6 @@ import pytest
 from numerics.experiments.convolution import convolution, descended, outputs
 from numerics.experiments.settings import ConvolutionSetting, Stages
 from numerics.margins.kkt import kkt_point
-from tests.cli.commands import refusal_of
 
 
 @pytest.mark.slow
@@ -39,11 +38,3 @@ def test_outputs_are_circular_convolutions():
     moved = descended(np.array([[1.0, 2, 0, 1]]), w, 300)
     hat = np.prod(np.fft.fft(moved), axis=0)
     assert np.fft.ifft(hat).real @ [1, 2, 0, 1] == pytest.approx(1)
-
-
-def test_bad_input_gets_one_line():
-    assert "at least 2" in refusal_of("experiment", "convolution", "--layers", "1")
-    assert "at most 1000" in refusal_of("experiment", "convolution", "--layers", "9")
-    assert "separable" in refusal_of(
-        "experiment", "convolution", "--samples", "9", "--dimension", "2"
-    )

@@ -8,7 +8,7 @@ from derive.weights.orbit import lie_algebra, matrix
 from numerics import max_margin
 from numerics.experiments.optimizers import optimizers
 from numerics.experiments.settings import OptimizerSetting, Stages
-from tests.cli.commands import refusal_of, run
+from tests.cli.commands import run
 
 
 @pytest.mark.slow
@@ -56,9 +56,3 @@ def test_two_draws_reach_everything_and_commuting_ones_do_not():
     # Skew matrices generate the rotations.
     turns = [[0, 1, 0], [-1, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 1], [0, -1, 0]]
     assert len(lie_algebra(map(matrix, turns))) == 3
-
-
-def test_bad_input_gets_one_line():
-    assert "fewer" in refusal_of("experiment", "optimizers", "--samples", "9", "--dimension", "9")
-    assert "--dimensions" in refusal_of("experiment", "controllability", "--dimensions", "0")
-    assert "at most 12" in refusal_of("experiment", "controllability", "--dimensions", "13")
