@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree
+from derive.language import parse_expression
 from numerics.integrator.builder import compile_forward
 from numerics.integrator.jets import Series
 from numerics.integrator.taylor import Stepper, Taylor, _log_steps, integrate
 
 ROOT = Path(__file__).parents[3]
-W, V = Name("w"), Name("v")
 ONE = Fraction(1)
 
 
-def solve(tree: Tree, start: Fraction, time: Fraction, digits: int = 40) -> Any:
-    return integrate(compile_forward([tree], ["w"]), [start], digits, time=time).state[0]
+def solve(text: str, start: Fraction, time: Fraction, digits: int = 40) -> Any:
+    tape = compile_forward([parse_expression(text)], ["w"])
+    return integrate(tape, [start], digits, time=time).state[0]
 
 
 def error(a: Any, b: Any) -> Any:
@@ -37,19 +37,19 @@ def error(a: Any, b: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("tree", "start", "exact"),
+    ("text", "start", "exact"),
     [
-        (Power(W, Fraction(2)), Fraction(1, 2), lambda: mpmath.mpf(1)),
-        (Operation("/", Number(ONE), W), ONE, lambda: mpmath.sqrt(3)),
-        (Call("exp", W), Fraction(-1), lambda: -mpmath.log(mpmath.e - 1)),
-        (Call("sqrt", W), ONE, lambda: mpmath.mpf(9) / 4),
-        (Number(Fraction(3)), Fraction(0), lambda: mpmath.mpf(3)),
-        (Power(W, Fraction(2, 3)), ONE, lambda: (mpmath.mpf(4) / 3) ** 3),
+        ("w**2", Fraction(1, 2), lambda: mpmath.mpf(1)),
+        ("1/w", ONE, lambda: mpmath.sqrt(3)),
+        ("exp(w)", Fraction(-1), lambda: -mpmath.log(mpmath.e - 1)),
+        ("sqrt(w)", ONE, lambda: mpmath.mpf(9) / 4),
+        ("3", Fraction(0), lambda: mpmath.mpf(3)),
+        ("w**(2/3)", ONE, lambda: (mpmath.mpf(4) / 3) ** 3),
     ],
 )
-def test_closed_forms(tree: Tree, start: Fraction, exact: Any) -> None:
+def test_closed_forms(text: str, start: Fraction, exact: Any) -> None:
     with mpmath.workdps(60):
-        assert error(solve(tree, start, ONE), exact()) < mpmath.mpf(10) ** -42
+        assert error(solve(text, start, ONE), exact()) < mpmath.mpf(10) ** -42
 
 
 PROGRAM = """
@@ -80,7 +80,7 @@ def test_the_integers_of_python_give_the_same_bits() -> None:
 
 
 def test_small_weights_keep_their_relative_accuracy() -> None:
-    tape = compile_forward([Operation("*", Number(-ONE), V), W, Name("u")], ["w", "v", "u"])
+    tape = compile_forward([*map(parse_expression, ("-v", "w", "u"))], ["w", "v", "u"])
     tiny = Fraction(1, 10**40)
     end = integrate(tape, [ONE, Fraction(0), tiny], 30, time=Fraction(10))
     with mpmath.workdps(60):
@@ -88,7 +88,7 @@ def test_small_weights_keep_their_relative_accuracy() -> None:
 
 
 def test_stop_is_tested_at_the_start_and_after_each_step() -> None:
-    tape, seen = compile_forward([W], ["w"]), []
+    tape, seen = compile_forward([parse_expression("w")], ["w"]), []
 
     def stop(run: Stepper) -> bool:
         seen.append(run.state[0])
@@ -103,23 +103,23 @@ def test_stop_is_tested_at_the_start_and_after_each_step() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tree", "start", "message"),
+    ("text", "start", "message"),
     [
-        (Power(W, Fraction(2)), ONE, "no longer changes"),
-        (Call("log", W), -ONE, "undefined"),
-        (Operation("/", Number(ONE), W), Fraction(0), "undefined"),
-        (Call("sqrt", W), Fraction(0), "undefined"),
-        (Call("exp", Call("exp", Call("exp", W))), Fraction(10), "undefined or overflows"),
+        ("w**2", ONE, "no longer changes"),
+        ("log(w)", -ONE, "undefined"),
+        ("1/w", Fraction(0), "undefined"),
+        ("sqrt(w)", Fraction(0), "undefined"),
+        ("exp(exp(exp(w)))", Fraction(10), "undefined or overflows"),
     ],
 )
-def test_what_cannot_be_integrated(tree: Tree, start: Fraction, message: str) -> None:
+def test_what_cannot_be_integrated(text: str, start: Fraction, message: str) -> None:
     with pytest.raises(NumericalError, match=message) as caught:
-        solve(tree, start, Fraction(2))
+        solve(text, start, Fraction(2))
     assert "\n" not in str(caught.value)
 
 
 def test_stalls_and_limits() -> None:
-    tape = compile_forward([Operation("*", Number(-ONE), W)], ["w"])
+    tape = compile_forward([parse_expression("-w")], ["w"])
     with pytest.raises(NumericalError, match="does not move"):
         integrate(tape, [Fraction(0)], 20, lambda _: False)
     with pytest.raises(NumericalError, match="max_steps = 3"):
@@ -131,7 +131,7 @@ def test_stalls_and_limits() -> None:
 
 
 def test_an_end_just_after_a_step_is_met() -> None:
-    run = Taylor(compile_forward([W], ["w"]), [ONE], 20)
+    run = Taylor(compile_forward([parse_expression("w")], ["w"]), [ONE], 20)
     run.step(None)
     before, end = run.state[0], run.time + Fraction(1, 10**80)
     run.step(end)
@@ -151,7 +151,7 @@ def number(x: Fraction) -> Any:
 )
 def test_towards_a_pole(start: Fraction, share: Fraction, digits: int) -> None:
     # w' = w^2 has the solution w_0/(1 - w_0 t), whose errors grow like its slope.
-    found = solve(Power(W, Fraction(2)), start, share / start, digits)
+    found = solve("w**2", start, share / start, digits)
     with mpmath.workdps(digits + 20):
         exact = number(start / (1 - share))
         assert abs(found / exact - 1) <= mpmath.mpf(10) ** -digits / number(1 - share)
@@ -160,11 +160,10 @@ def test_towards_a_pole(start: Fraction, share: Fraction, digits: int) -> None:
 @pytest.mark.parametrize("scale", [-30, 0, 30])
 def test_a_first_step_that_is_guessed_too_long(scale: int) -> None:
     # The scale of time is then much larger than the step, and the coefficients grow.
-    rate = Number(Fraction(10) ** scale)
-    tree = Operation("*", rate, Operation("+", Number(ONE), Operation("*", W, W)))
+    text = f"10**{scale}*(1 + w*w)" if scale >= 0 else f"(1 + w*w)/10**{-scale}"
     for numerator in range(1, 15, 3):
         time = Fraction(numerator, 10) / Fraction(10) ** scale
-        found = solve(tree, Fraction(0), time, 50)
+        found = solve(text, Fraction(0), time, 50)
         with mpmath.workdps(70):
             assert abs(found / mpmath.tan(mpmath.mpf(numerator) / 10) - 1) < mpmath.mpf(10) ** -50
 
@@ -173,8 +172,7 @@ def test_a_first_step_that_is_guessed_too_long(scale: int) -> None:
 @pytest.mark.parametrize("start", [Fraction(0), Fraction(1, 1000)])
 def test_coefficients_that_come_late_are_found(start: Fraction, digits: int) -> None:
     """x' = 1, y' = x^60: to the orders used, y may look like a constant or a polynomial."""
-    x = Name("x")
-    tape = compile_forward([Number(Fraction(1)), Power(x, Fraction(60))], ["x", "y"])
+    tape = compile_forward([*map(parse_expression, ("1", "x**60"))], ["x", "y"])
     end = integrate(tape, [start, Fraction(0)], digits, time=Fraction(3))
     exact = ((start + 3) ** 61 - start**61) / 61
     with mpmath.workdps(digits + 20):
