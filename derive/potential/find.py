@@ -290,12 +290,24 @@ def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:
         return Form(METRIC, along or replace(integral, integrand=unwritten), chart)
     if (closed := in_beta(integral, chart)) is not None:
         return Form(METRIC, closed, chart)
-    over_beta, symbols = with_reason(integral, metric.parameterization), notation.start_symbols
+    over_beta = with_reason(integral, metric.parameterization)
     if along is None:
         return Form(METRIC, over_beta, chart)
-    if len(poles(along, symbols)) < len(poles(over_beta, symbols)):
+    asked, less = (_asked_of_start(piece, metric, notation) for piece in (over_beta, along))
+    if less < asked:
         return Form(METRIC, along, base_chart(metric, notation))
     return Form(METRIC, min((along, over_beta), key=_integrals_left), chart)
+
+
+def _asked_of_start(piece: Piece, metric: Metric, notation: Notation) -> int:
+    """Return how many conditions on the start a form of one output has."""
+    p = metric.parameterization
+    own = (*piece.assumptions, *poles(piece, notation.start_symbols))
+    own = (*start_conditions(p, notation), *own)
+    with suppress(BranchOpen, ZeroDivisionError):
+        moves = [p.at_start(metric.K[0][0])]
+        return len(Premises(own, notation, piece.constants, moves).irredundant)
+    return len(own)
 
 
 def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
