@@ -8,7 +8,7 @@ mostly: Q'' = 1/K at the t that F = beta has.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -28,6 +28,7 @@ from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
 from derive.model.notation import (
     AssumePositive,
+    Constant,
     Notation,
     log_expr,
     rational,
@@ -96,7 +97,6 @@ class _AlongWeight:
         self.metric, self.p, self.K = metric, metric.parameterization, metric.K[0][0]
         self.leaf = leaf
         self.notation, self.t, self.symbols = notation, leaf.variable, leaf.images
-        self.left_law = [g for g in leaf.field.generators if g.kind == "integral"]
         self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.moving())
         self.decide = ZeroTest(self.p, {})
 
@@ -139,7 +139,7 @@ class _AlongWeight:
         height, pace = self.shortest(self.f, F), self.shortest(self.r, flow)
 
         def integral(integrand: Expr) -> Expr:
-            return sympy.Integral(integrand.xreplace({t: x}), (x, t0, t))
+            return sympy.Integral(integrand.xreplace(self.moved(x, x)), (x, t0, t))
 
         mu, conjugate = self.antiderivative(1 / self.r), None if R is None else self.written(R)
         if conjugate is None:
@@ -159,7 +159,8 @@ class _AlongWeight:
         elif Q is None:
             proof = self.not_elementary(self.f / self.r)
             integrand = Integrand("not elementary" if proof else "conjugate", proof)
-        value = beta * mu - conjugate
+        value, integrals = beta * mu - conjugate, self.integrals({t: t})
+        named = meanings(sympy.Tuple(value, *(e for _, e in integrals)))
         return Piece(
             (beta,),
             value,
@@ -167,7 +168,8 @@ class _AlongWeight:
             self.constants(),
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(*self.evidence(height, pace), *(closed or ())),
-            note=", ".join((*self.weights(), *meanings(value))),
+            note=", ".join((*self.weights(), *named)),
+            abbreviations=integrals,
             integrand=integrand,
             curve=Curve(t, height, weight=self.name, laws=leaf.laws),
         )
@@ -235,6 +237,8 @@ class _AlongWeight:
 
     def not_elementary(self, integrand: RationalFunction) -> str:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""
+        if self.has_integral(integrand):
+            return ""
         calls = {g.name for g in integrand.field.generators if g.kind != "parameter"}
         constants = sorted(names_in(integrand) - calls - {self.t.name})
         why = not_elementary(integrand, constants)
@@ -255,6 +259,8 @@ class _AlongWeight:
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
         """Return that of a function rational in t, or in t and exp(A(t)) or log t, or None."""
+        if self.has_integral(integrand):
+            return None
         used = integrand.variables()
         inside = [g for g in integrand.field.generators if g.name in used]
         moving = [g for g in inside if self.t.name in names_in(integrand.field.named(g.name))]
@@ -282,10 +288,13 @@ class _AlongWeight:
             return None
         (beta,), (beta0,), b = self.notation.betas, self.notation.beta_0, self.notation.fresh("b")
         there = Symbol(f"{self.t}({b})", real=True)
-        kernel, T = Symbol(f"{self.notation.fresh('K')}({b})", real=True), {self.t: there}
+        kernel, T = Symbol(f"{self.notation.fresh('K')}({b})", real=True), self.moved(there, b)
         F, _, kernel_as_typed = self.as_typed()
         shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
         weight = self.name
+        so = f"`F = {b}`, so that `{height.xreplace(T)} = {b}**2`"
+        integrals = self.integrals(T)
+        named = meanings(sympy.Tuple(*(e for _, e in integrals)))
         claim, squared = f"K = {shown}, {self.t} = {quoted(weight, p)}", f"F**2 = {height}"
         return Piece(
             (beta,),
@@ -300,10 +309,32 @@ class _AlongWeight:
                     squared, str(height), repr(square), kind="kernel", of=("F**2", str(height))
                 ),
             ),
-            abbreviations=((kernel, shown.xreplace(T)),),
+            abbreviations=(*integrals, (kernel, shown.xreplace(T))),
             integrand=replace(self.left(), cases=()),
-            note=f"`{there} = {weight}` where `F = {b}`, so that `{height.xreplace(T)} = {b}**2`",
+            note=", ".join((f"`{there} = {weight}` where {so}", *named)),
         )
+
+    def has_integral(self, f: RationalFunction) -> bool:
+        """Tell whether the integral of a law is in a function of t."""
+        return self.uses(frozenset(g.name for g in self.leaf.integrals), f)
+
+    def moved(self, t: Expr, at: Expr) -> dict[Expr, Expr]:
+        """Return t and the integral of a law, G(at), at another place."""
+        names = (self.symbols[g.name] for g in self.leaf.integrals)
+        return {self.t: t, **{G: Symbol(f"{G}({at})", real=True) for G in names}}
+
+    def integrals(self, there: Mapping[Expr, Expr]) -> tuple[Constant, ...]:
+        """Return G = int a dt from the start, where t and G are as given."""
+        x, begin, found = self.notation.fresh("x"), self.value(self.leaf.place), list[Constant]()
+        for g in self.leaf.integrals:
+            A, G = self.leaf.field.embed(g.argument), self.symbols[g.name]
+            a, closed, end = self.shortest(A), self.antiderivative(A), there[self.t]
+            if closed is None or not self.decide.vanishes(closed.diff(self.t) - a):
+                total = sympy.Integral(a.xreplace({self.t: x}), (x, begin, end))
+            else:
+                total = closed.xreplace({self.t: end}) - closed.xreplace({self.t: begin})
+            found.append((there.get(G, G), total))
+        return tuple(found)
 
     def value(self, f: RationalFunction) -> Expr:
         """Return a function of the weights at the start."""
@@ -423,7 +454,7 @@ class _AlongWeight:
             return None
         total = log_expr(on_leaf, self.symbols)
         whole = sympy.powsimp(sympy.expand(self.positive(total)), combine="exp")
-        whole = moving(whole, self.t)
+        whole = moving(whole, *self.moved(self.t, self.t))
         others = with_hyperbolic(whole), sympy.factor(whole)
         return fewest([whole, *(e for e in others if self.decide.vanishes(e - whole))])
 

@@ -14,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from math import prod
 from typing import NamedTuple, TypeAlias
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from derive.errors import InputError
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
+from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import by_powers, reindexed
 from derive.exact.linear.families import LogFunction
 from derive.exact.towers.reader import refined
@@ -63,6 +64,16 @@ class SolvedLeaf(Coordinate):
     crossing: frozenset[str]
     given: _Given
 
+    @cached_property
+    def images(self) -> dict[str, Expr]:
+        """What the field's names are in SymPy; of an integral it is G."""
+        return super().images | {g.name: self.notation.fresh("G") for g in self.integrals}
+
+    @property
+    def integrals(self) -> list[Generator[RationalFunction]]:
+        """The integral by which the last weight is known, if one is, over t from the start."""
+        return [g for g in self.field.generators if g.kind == "integral"]
+
     def at(self, f: RationalFunction) -> RationalFunction:
         """Return a function of the weights on the leaf."""
         known = [self.field.embed(self.elements[name]) for name in f.field.names]
@@ -93,7 +104,7 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
     p, laws = conserved.parameterization, [*map(LogFunction, conserved.laws)]
     if len(laws) < conserved.bound:
         laws += filter(None, [logarithmic_law(conserved)])
-    if len(laws) < p.p - 1:
+    if len(laws) < p.p - 2:
         return
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
@@ -296,6 +307,7 @@ class _Solving(_Growing):
             if solved is None:
                 return None
             left.remove(solved)
+        self._integrate()
         if not {*self.p.field.names} <= self.images.keys():
             return None
         field = self.tower.field
@@ -304,6 +316,30 @@ class _Solving(_Growing):
         coordinate = self.notation, field, self.notation.fresh("t"), (), tuple(s for s, _ in laws)
         known = images, self.either, self.crossing, given
         return SolvedLeaf(*coordinate, given.place, laws, *known)
+
+    def _integrate(self) -> None:
+        """Add the last weight by one integral over t, where dw/dt = a(t) w^m.
+
+        With n = 1 - m it is w^n = w_0^n + n int a dt, and w = w_0 exp(int a dt) for n = 0.
+        """
+        p, tower, unknown = self.p, self.tower, {*self.p.weights} - self.images.keys()
+        if len(unknown) != 1:
+            return
+        (name,), moves = unknown, dict(zip(p.weights, p.fields[0], strict=True))
+        w, slope = p.field.named(name), moves[name] / along(p.fields[0], self.start.given.place)
+        if slope.is_zero() or not names_in(slope) <= {*self.images, name}:
+            return
+        m = w * slope.partial(p.field.positions[name]) / slope
+        if not m.is_constant() or m.value().denominator != 1:
+            return
+        n, a = 1 - int(m.value()), self.of(slope / w ** int(m.value()))
+        integral = tower.adjoin(Generator(f"Integral({a!r})", "integral", a))
+        start = tower.field.embed(p.at_start(w))
+        if n:
+            power = (start**n + n * integral) ** (1 if n > 0 else -1)
+            self._root(name, abs(n), power, tower.field.zero)
+        else:
+            self._know(name, tower.times(start, tower.exp(integral)))
 
     def _short_value(self, law: LogFunction) -> RationalFunction | None:
         """Return the value of a law at the start where that is one term, and needs no name."""
