@@ -272,8 +272,9 @@ def sign_of_number(value: RationalFunction) -> int:
 
 
 def free_names(field: FunctionField) -> list[str]:
-    """Return the names of a field that are no calls."""
-    return [name for name in field.names if name in field.parameters or name in field.weights]
+    """Return the names of a field that are no calls, or integrals, whose values are not known."""
+    integrals = (g.name for g in field.generators if g.kind == "integral")
+    return [*(n for n in field.names if n in field.parameters or n in field.weights), *integrals]
 
 
 _OTHERS = 4

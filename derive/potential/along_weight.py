@@ -8,7 +8,7 @@ mostly: Q'' = 1/K at the t that F = beta has.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -139,7 +139,8 @@ class _AlongWeight:
         height, pace = self.shortest(self.f, F), self.shortest(self.r, flow)
 
         def integral(integrand: Expr) -> Expr:
-            return sympy.Integral(integrand.xreplace(self.moved(x, x)), (x, t0, t))
+            moved = self.moved(x, lambda G: sympy.Function(G, real=True)(x))
+            return sympy.Integral(integrand.xreplace(moved), (x, t0, t))
 
         mu, conjugate = self.antiderivative(1 / self.r), None if R is None else self.written(R)
         if conjugate is None:
@@ -288,7 +289,8 @@ class _AlongWeight:
             return None
         (beta,), (beta0,), b = self.notation.betas, self.notation.beta_0, self.notation.fresh("b")
         there = Symbol(f"{self.t}({b})", real=True)
-        kernel, T = Symbol(f"{self.notation.fresh('K')}({b})", real=True), self.moved(there, b)
+        kernel = Symbol(f"{self.notation.fresh('K')}({b})", real=True)
+        T = self.moved(there, lambda G: Symbol(f"{G}({b})", real=True))
         F, _, kernel_as_typed = self.as_typed()
         shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
         weight = self.name
@@ -318,19 +320,19 @@ class _AlongWeight:
         """Tell whether the integral of a law is in a function of t."""
         return self.uses(frozenset(g.name for g in self.leaf.integrals), f)
 
-    def moved(self, t: Expr, at: Expr) -> dict[Expr, Expr]:
-        """Return t and the integral of a law, G(at), at another place."""
+    def moved(self, t: Expr, at: Callable[[str], Expr]) -> dict[Expr, Expr]:
+        """Return t and the integral of a law, a function of the name G, at another place."""
         names = (self.symbols[g.name] for g in self.leaf.integrals)
-        return {self.t: t, **{G: Symbol(f"{G}({at})", real=True) for G in names}}
+        return {self.t: t, **{G: at(G.name) for G in names}}
 
     def integrals(self, there: Mapping[Expr, Expr]) -> tuple[Constant, ...]:
         """Return G = int a dt from the start, where t and G are as given."""
-        x, begin, found = self.notation.fresh("x"), self.value(self.leaf.place), list[Constant]()
+        s, begin, found = self.notation.fresh("s"), self.value(self.leaf.place), list[Constant]()
         for g in self.leaf.integrals:
             A, G = self.leaf.field.embed(g.argument), self.symbols[g.name]
             a, closed, end = self.shortest(A), self.antiderivative(A), there[self.t]
             if closed is None or not self.decide.vanishes(closed.diff(self.t) - a):
-                total = sympy.Integral(a.xreplace({self.t: x}), (x, begin, end))
+                total = sympy.Integral(a.xreplace({self.t: s}), (s, begin, end))
             else:
                 total = closed.xreplace({self.t: end}) - closed.xreplace({self.t: begin})
             found.append((there.get(G, G), total))
@@ -454,7 +456,7 @@ class _AlongWeight:
             return None
         total = log_expr(on_leaf, self.symbols)
         whole = sympy.powsimp(sympy.expand(self.positive(total)), combine="exp")
-        whole = moving(whole, *self.moved(self.t, self.t))
+        whole = moving(whole, *self.moved(self.t, Symbol))
         others = with_hyperbolic(whole), sympy.factor(whole)
         return fewest([whole, *(e for e in others if self.decide.vanishes(e - whole))])
 

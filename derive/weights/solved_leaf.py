@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import combinations
 from math import prod
 from typing import NamedTuple, TypeAlias
 
@@ -35,11 +34,10 @@ from derive.model.signs import start_sign
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import ConservedQuantities, along
 from derive.weights.coordinate import Coordinate
+from derive.weights.places import Law, Product, norms, products, ties
 
 Images: TypeAlias = dict[str, RationalFunction]
 """What names of a field are in another one."""
-Law: TypeAlias = tuple[Symbol, LogFunction]
-"""What the flow keeps, with the symbol of its value."""
 POSITIVE = ("exp", "power", "root")
 UNITS = "the fractions in exponents on the leaf"
 
@@ -109,9 +107,11 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
     asked: AssumePositive | None = None
-    for t in (*_norms(p), *p.w):
+    pairs = {p.field.named(x.v) * p.field.named(x.w): x for x in products(p, named)}
+    for t in (*norms(p), *pairs, *p.w):
         try:
-            leaf = refined(partial(_solved, _Given(p, t, named, notation)), UNITS)
+            given = _Given(p, t, named, notation, pairs.get(t))
+            leaf = refined(partial(_solved, given), UNITS)
         except AssumePositive as request:
             asked = asked or request
         except (InputError, ZeroDivisionError, BranchOpen):
@@ -123,12 +123,17 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
 
 
 class _Given(NamedTuple):
-    """A function t of the weights, and the laws of one output that may give all of them."""
+    """A function t of the weights, and the laws of one output that may give all of them.
+
+    Attributes:
+        product: the weights that t is the product of, where it is one.
+    """
 
     p: Parameterization
     place: RationalFunction
     laws: Sequence[Law]
     notation: Notation
+    product: Product | None
 
     @property
     def t(self) -> str:
@@ -203,7 +208,7 @@ class _Start(_Growing):
     """What functions of t, of the values of laws and of the start are at the start."""
 
     def __init__(self, given: _Given, units: dict[str, int]) -> None:
-        self.given, (p, place, laws, notation) = given, given
+        self.given, (p, place, laws, notation, _) = given, given
         tower = Tower.over(p.start_field, notation.positive, units)
         weights = zip(p.field.names, map(p.at_start, p.field.gens), strict=True)
         begin = _Growing(tower, dict(weights))
@@ -235,59 +240,20 @@ class _Start(_Growing):
         return self.of(f)
 
 
-def _norms(p: Parameterization) -> Iterator[RationalFunction]:
-    """Yield the square roots in F of sums of squares of weights that stay in proportion."""
-    moves = dict(zip(p.weights, p.fields[0], strict=True))
-    for g in (g for g in p.field.generators if g.kind == "root" and g.index == 2):
-        inside = [(p.field.named(w), moves[w]) for w in p.weights if w in g.argument.variables()]
-        square = sum((w * w for w, _ in inside), p.field.zero)
-        alike = all(x * w == y * v for (v, x), (w, y) in combinations(inside, 2))
-        if inside[1:] and alike and p.field.embed(g.argument) == square:
-            yield p.field.named(g.name)
-
-
-class _Tie(NamedTuple):
-    """v = factor w + value/c, c and the value of a law, which is 0 where there is none."""
-
-    other: str
-    factor: RationalFunction
-    c: RationalFunction
-    law: Law | None = None
-
-
-def _ties(given: _Given) -> dict[str, _Tie]:
-    """Return the weights beside t that are affine functions of another."""
-    p, found = given.p, dict[str, _Tie]()
-    moves, one = [*zip(p.weights, p.w, p.fields[0], strict=True)], p.start_field.one
-    for k, (v, of_v, x) in enumerate(moves):
-        for w, of_w, y in (m for m in moves[:k] if repr(given.place) not in (v, m[0])):
-            if w in found or v in found or y.is_zero():
-                continue
-            if of_v * y == of_w * x and not (start := p.at_start(of_w)).is_zero():
-                found[v] = _Tie(w, p.at_start(of_v) / start, one)
-            elif (x / y).is_constant():
-                factor = x / y
-                ratios = [(law, law[1].rational / (of_v - factor * of_w)) for law in given.laws]
-                linear = (x for x in ratios if not x[0][1].logs and x[1].is_constant())
-                for law, c in linear:
-                    found.setdefault(v, _Tie(w, p.at_start(factor), p.at_start(c), law))
-    return found
-
-
 class _Solving(_Growing):
     """The laws, solved for one weight after the other."""
 
     def __init__(self, start: _Start, units: dict[str, int]) -> None:
-        self.start, (p, place, laws, notation) = start, start.given
+        self.start, (p, place, laws, notation, product) = start, start.given
         self.p, self.notation, t = p, notation, start.given.t
         field = p.start_field.extended((t, *(symbol.name for symbol, _ in laws)))
-        norm = place not in p.w
+        norm = place not in p.w and product is None
         tower = Tower.over(field, {*notation.positive, *[t] * norm}, units)
         super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
         self.either: dict[str, frozenset[str]] = {}
         self.crossing: frozenset[str] = frozenset()
         self.real: frozenset[str] = frozenset()
-        self.ties = _ties(start.given)
+        self.ties = ties(p, place, laws)
         self.alike = {*self.ties}
         if norm:  # whose weights are in proportion to it
             inside, length = names_in(place) & {*p.weights}, p.at_start(place)
@@ -296,7 +262,26 @@ class _Solving(_Growing):
                 self.images[w] = tower.field.named(t) * tower.field.embed(share)
             self.ties = {v: pair for v, pair in self.ties.items() if v not in inside}
             self.alike |= inside
-        self._know(repr(place), tower.field.named(t))
+        if product is None:
+            self._know(repr(place), tower.field.named(t))
+        else:
+            self._split(product, tower.field.named(t))
+
+    def _split(self, x: Product, t: RationalFunction) -> None:
+        """Add two weights of which t is the product, the first a root of either sign."""
+        before, tower = {*self.tower.field.names}, self.tower
+        D = self._value(*x.law) / tower.field.embed(x.c)
+        if D.is_zero():
+            raise InputError("the weights stay in proportion")
+        R = tower.power(4 * t * t + D * D, Fraction(1, 2))
+        # (R + D)/2 is no square where R is a root: its norm is -t^2, and the field is real
+        square = (R + R.field.embed(D)) / 2
+        v = tower.adjoin(Generator(f"sqrt({square!r})", "root", square, 2))
+        self.crossing |= {str(v)}
+        self.real |= {*tower.field.names} - before
+        self.alike |= {x.v, x.w}
+        self._know(x.v, v)
+        self._know(x.w, v.field.embed(t) / v)
 
     def leaf(self) -> SolvedLeaf | None:
         """Return the leaf, None where a law is solved for nothing."""

@@ -409,7 +409,7 @@ def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | Non
     """Return the digits to which forms in a weight give beta, dQ/dbeta and Q where a flow ends.
 
     There both are known from an ODE in the weights, which knows no formula of Q. None where no
-    form is in a weight.
+    form is in a weight, without integrals over integrals.
     """
     p, found = potential.parameterization, list[float]()
     q, origin = unchecked(potential, copy.start), start_point(p, copy.start)[1]
@@ -418,7 +418,7 @@ def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | Non
         known = q.precise_value(limit, digits) - q.precise_value(origin, digits)
         for (i, *_), piece in zip(p.blocks, potential.pieces, strict=True):
             path = piece.curve
-            if path is None or not path.weight:
+            if path is None or not path.weight or piece.abbreviations:
                 continue
             values = {name: rational(x) for name, x in copy.start.items()}
             (beta,), (slope,) = piece.betas, piece.gradient

@@ -1,0 +1,86 @@
+"""Coordinates of a leaf of one output beside its weights, and weights that are known with others.
+
+The norm of weights that stay in proportion is one. So is a product v w by which alone F has two
+weights: as v' = w F_x and w' = v F_x, x = v w, the flow keeps D = v^2 - w^2, and x has the rate
+v^2 + w^2 = R = sqrt(4 x^2 + D^2). With it v^2 = (R + D)/2 and w^2 = (R - D)/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple, TypeAlias
+
+from sympy import Symbol
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.model.parameterization import Parameterization
+
+Law: TypeAlias = tuple[Symbol, LogFunction]
+"""What the flow keeps, with the symbol of its value."""
+
+
+def norms(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the square roots in F of sums of squares of weights that stay in proportion."""
+    moves = dict(zip(p.weights, p.fields[0], strict=True))
+    for g in (g for g in p.field.generators if g.kind == "root" and g.index == 2):
+        inside = [(p.field.named(w), moves[w]) for w in p.weights if w in g.argument.variables()]
+        square = sum((w * w for w, _ in inside), p.field.zero)
+        alike = all(x * w == y * v for (v, x), (w, y) in combinations(inside, 2))
+        if inside[1:] and alike and p.field.embed(g.argument) == square:
+            yield p.field.named(g.name)
+
+
+class Product(NamedTuple):
+    """x = v w, by which alone F has two weights.
+
+    Attributes:
+        v, w: their names.
+        law: c (v^2 - w^2), with the symbol of its value.
+        c: a number.
+    """
+
+    v: str
+    w: str
+    law: Law
+    c: RationalFunction
+
+
+def products(p: Parameterization, laws: Sequence[Law]) -> Iterator[Product]:
+    """Yield the products of two weights inside of a function in F, by which F has them."""
+    inside = [{*g.argument.variables()} for g in p.field.generators if g.kind != "parameter"]
+    moves = zip(p.weights, p.w, p.fields[0], strict=True)
+    for (v, of_v, x), (w, of_w, y) in combinations(moves, 2):
+        if of_v * x == of_w * y and any({v, w} <= names for names in inside):
+            square = of_v * of_v - of_w * of_w
+            found = ((law, law[1].rational / square) for law in laws if not law[1].logs)
+            yield from (Product(v, w, law, c) for law, c in found if c.is_constant())
+
+
+class Tie(NamedTuple):
+    """v = factor w + value/c, c and the value of a law, which is 0 where there is none."""
+
+    other: str
+    factor: RationalFunction
+    c: RationalFunction
+    law: Law | None = None
+
+
+def ties(p: Parameterization, place: RationalFunction, laws: Sequence[Law]) -> dict[str, Tie]:
+    """Return the weights beside t that are affine functions of another."""
+    found = dict[str, Tie]()
+    moves, one = [*zip(p.weights, p.w, p.fields[0], strict=True)], p.start_field.one
+    for k, (v, of_v, x) in enumerate(moves):
+        for w, of_w, y in (m for m in moves[:k] if repr(place) not in (v, m[0])):
+            if w in found or v in found or y.is_zero():
+                continue
+            if of_v * y == of_w * x and not (start := p.at_start(of_w)).is_zero():
+                found[v] = Tie(w, p.at_start(of_v) / start, one)
+            elif (x / y).is_constant():
+                factor = x / y
+                ratios = [(law, law[1].rational / (of_v - factor * of_w)) for law in laws]
+                linear = (x for x in ratios if not x[0][1].logs and x[1].is_constant())
+                for law, c in linear:
+                    found.setdefault(v, Tie(w, p.at_start(factor), p.at_start(c), law))
+    return found
