@@ -31,6 +31,7 @@ from derive.model.notation import (
     Constant,
     Notation,
     log_expr,
+    positive_generators,
     rational,
     to_expr,
     to_factored_expr,
@@ -47,7 +48,7 @@ from derive.potential.antiderivative import (
 )
 from derive.potential.piece import Case, Curve, Integrand, Piece, moving
 from derive.potential.quadrature import INTEGRAL
-from derive.potential.rewriting import fewest, with_hyperbolic
+from derive.potential.rewriting import fewest, with_conjugates, with_hyperbolic, with_products
 from derive.verdict import Identity
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
@@ -292,7 +293,8 @@ class _AlongWeight:
         kernel = Symbol(f"{self.notation.fresh('K')}({b})", real=True)
         T = self.moved(there, lambda G: Symbol(f"{G}({b})", real=True))
         F, _, kernel_as_typed = self.as_typed()
-        shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
+        shown = self.shortest(K, kernel_as_typed, *self.by_square(K))
+        height = self.shortest(square, F**2)
         weight = self.name
         so = f"`F = {b}`, so that `{height.xreplace(T)} = {b}**2`"
         integrals = self.integrals(T)
@@ -338,6 +340,17 @@ class _AlongWeight:
             found.append((there.get(G, G), total))
         return tuple(found)
 
+    def by_square(self, f: RationalFunction) -> Iterator[Expr]:
+        """Yield f = u S + v, S = w_0^n + n G what the power of a weight is by the integral G."""
+        field = self.leaf.field
+        for g in self.leaf.integrals:
+            k = field.positions[g.name]
+            roots = (field.embed(r.argument) for r in field.generators if r.kind == "root")
+            for S in (S for S in roots if S.depends_on(k)):
+                u = f.partial(k) / S.partial(k)
+                rest = self.shortest(f - u * S)
+                yield self.shortest(u) * self.expr(S) + rest
+
     def value(self, f: RationalFunction) -> Expr:
         """Return a function of the weights at the start."""
         return to_expr(self.p.at_start(f), self.notation.start_symbols)
@@ -359,9 +372,10 @@ class _AlongWeight:
 
     def conditions(self, *divisors: RationalFunction) -> Iterator[Condition]:
         """Yield that functions of the start, and logarithms in laws, are not 0."""
-        p, known = self.p, Signs(self.notation.positive)
+        p, known = self.p, self.notation.positive
         finite = [p.at_start(A) for _, law in self.leaf.laws for _, A in law.logs]
-        for g in (g for f in (*divisors, *finite) for g in known.zeros_of(f)):
+        signs = ((f, Signs((*known, *positive_generators(f.field)))) for f in (*divisors, *finite))
+        for g in (g for f, sign in signs for g in sign.zeros_of(f)):
             if repr(g) not in self.metric.rests_at:
                 yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
 
@@ -446,6 +460,7 @@ class _AlongWeight:
         factored = self.positive(sympy.powsimp(to_factored_expr(f, self.symbols), combine="exp"))
         spread = sympy.powsimp(sympy.expand(whole), combine="exp")
         others = (*others, *map(with_hyperbolic, (*others, whole, spread)))
+        others = (*others, with_products(with_conjugates(factored)))
         return fewest([whole, factored, *(e for e in others if self.decide.vanishes(e - whole))])
 
     def written(self, R: LogFunction) -> Expr | None:

@@ -84,8 +84,8 @@ def with_hyperbolic(expression: Expr) -> Expr:
 def with_products(expression: Expr) -> Expr:
     """Return an expression with products for sums that are some, where that is shorter.
 
-    exp(m + h) + exp(m - h) is 2 exp(m) cosh(h), with a minus sign it is 2 exp(m) sinh(h); 1 +
-    tan(x)^2 is 1/cos(x)^2; and exp(-n h) (exp(h) + c)^n is (1 + c exp(-h))^n.
+    exp(m + h) + exp(m - h) is 2 exp(m) cosh(h), with a minus sign it is 2 exp(m) sinh(h), and their
+    ratio tanh(h); 1 + tan(x)^2 is 1/cos(x)^2; exp(-n h) (exp(h) + c)^n is (1 + c exp(-h))^n.
 
     >>> x = Symbol("x", real=True)
     >>> with_products(4 * sympy.exp(2 * x) / (sympy.exp(2 * x) + 1) ** 2)
@@ -94,9 +94,11 @@ def with_products(expression: Expr) -> Expr:
     cos(x)**4
     >>> with_products(sympy.exp(-2 * x) * (sympy.exp(x) - 1) ** 2)
     (1 - exp(-x))**2
+    >>> with_products((sympy.exp(2 * x) - 1) ** 2 / (sympy.exp(2 * x) + 1) ** 2)
+    tanh(x)**2
     """
     whole = expression.replace(lambda e: e.is_Add, _as_product)
-    ways = [expression, sympy.powsimp(whole, combine="exp")]
+    ways = [expression, sympy.powsimp(whole, combine="exp").replace(lambda e: e.is_Mul, _with_tanh)]
     factors = sympy.Mul.make_args(expression)
     for E in (x for x in factors if isinstance(x, sympy.exp)):
         for power in (x for x in factors if x.is_Pow and x.base.is_Add and x.exp.is_Integer):
@@ -117,6 +119,16 @@ def _as_product(total: Expr) -> Expr:
         return 2 * c * sympy.exp((a + b) / 2) * half((a - b) / 2)
     found = total.match(1 + sympy.tan(_ANGLE) ** 2)
     return sympy.cos(found[_ANGLE]) ** -2 if found else total
+
+
+def _with_tanh(product: Expr) -> Expr:
+    """Return a product with tanh(h)^n for sinh(h)^n cosh(h)^-n."""
+    powers = product.as_powers_dict()
+    for sinh in (x for x in powers if isinstance(x, sympy.sinh)):
+        cosh, n = sympy.cosh(sinh.args[0]), powers[sinh]
+        if powers.get(cosh) == -n:
+            product *= (cosh * sympy.tanh(sinh.args[0]) / sinh) ** n
+    return product
 
 
 _ANGLE = sympy.Wild("angle")
