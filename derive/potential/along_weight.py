@@ -134,7 +134,7 @@ class _AlongWeight:
         p, leaf, t, x = self.p, self.leaf, self.t, self.notation.fresh("x")
         (beta,), t0 = self.notation.betas, self.value(leaf.place)
         generic = dict.fromkeys(
-            self.conditions(p.at_start(self.moving()), *leaf.poles(self.f, self.r))
+            self.conditions(p.at_start(self.moving()), *leaf.poles(self.f, self.r, *self.rates()))
         )
         F, flow, _ = self.as_typed()
         height, pace = self.shortest(self.f, F), self.shortest(self.r, flow)
@@ -285,7 +285,7 @@ class _AlongWeight:
         if self.uses(roots, K, square) or leaf.field.derivative(square, 0).is_zero():
             return None
         try:
-            generic = dict.fromkeys(self.conditions(*leaf.poles(K, square)))
+            generic = dict.fromkeys(self.conditions(*leaf.poles(K, square, *self.rates())))
         except InputError:
             return None
         (beta,), (beta0,), b = self.notation.betas, self.notation.beta_0, self.notation.fresh("b")
@@ -327,13 +327,18 @@ class _AlongWeight:
         names = (self.symbols[g.name] for g in self.leaf.integrals)
         return {self.t: t, **{G: at(G.name) for G in names}}
 
+    def rates(self) -> Iterator[RationalFunction]:
+        """Yield what the integrals of laws are of."""
+        yield from (self.leaf.field.embed(g.argument) for g in self.leaf.integrals)
+
     def integrals(self, there: Mapping[Expr, Expr]) -> tuple[Constant, ...]:
         """Return G = int a dt from the start, where t and G are as given."""
         s, begin, found = self.notation.fresh("s"), self.value(self.leaf.place), list[Constant]()
-        for g in self.leaf.integrals:
-            A, G = self.leaf.field.embed(g.argument), self.symbols[g.name]
+        for g, A in zip(self.leaf.integrals, self.rates(), strict=True):
+            G = self.symbols[g.name]
             a, closed, end = self.shortest(A), self.antiderivative(A), there[self.t]
-            if closed is None or not self.decide.vanishes(closed.diff(self.t) - a):
+            slope = None if closed is None else without_modulus(closed).diff(self.t)
+            if closed is None or not self.decide.vanishes(slope - a):
                 total = sympy.Integral(a.xreplace({self.t: s}), (s, begin, end))
             else:
                 total = closed.xreplace({self.t: end}) - closed.xreplace({self.t: begin})
@@ -390,6 +395,7 @@ class _AlongWeight:
         either = [names[w] for w in p.weights if self.is_of_either_sign(w)]
 
         def on_leaf(e: Expr) -> Expr:
+            e = e if place.is_Symbol else e.subs(place, self.t)
             logs = (log for log in e.atoms(sympy.log) if either and log.has(*either))
             return e.xreplace({x: sympy.log(sympy.Abs(x.args[0])) for x in logs}).xreplace(images)
 

@@ -21,6 +21,7 @@ from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.named_integrals import meanings
+from derive.language import parse_expression, to_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
 from derive.model.notation import (
@@ -379,10 +380,11 @@ def _part_in_weights(part: Parameterization, whole: Notation) -> _Part | None:
     with suppress(AssumePositive, BranchOpen):
         piece = _in_weights(warping, dual, notation)
         piece = piece or integrate_along_weight(warping.metric, R, notation)
-        if piece is not None and piece.in_weights:
+        if piece is not None and piece.in_weights and not piece.abbreviations:
             at = dict(piece.constants) | {piece.betas[0]: sympy.S.Zero}
             if piece.curve is not None:
-                at[piece.curve.parameter] = notation.weights[piece.curve.weight]
+                own = parse_expression(piece.curve.weight)
+                at[piece.curve.parameter] = to_sympy(own, notation.weights)
             mu, conjugate = (e.xreplace(at) for e in (piece.gradient[0], -piece.value))
             return _Part(mu, conjugate, piece.assumptions)
     return None if R is None or R.logs else _Part(None, to_expr(R.rational, notation.weights))
