@@ -308,6 +308,7 @@ class _AlongWeight:
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(
                 Identity(INTEGRAL, "1/Q''", repr(self.K), kind="integral"),
+                *self.last_weight(),
                 Identity(claim, str(shown), repr(K), kind="kernel", of=("K", str(shown))),
                 Identity(
                     squared, str(height), repr(square), kind="kernel", of=("F**2", str(height))
@@ -344,6 +345,14 @@ class _AlongWeight:
                 total = closed.xreplace({self.t: end}) - closed.xreplace({self.t: begin})
             found.append((there.get(G, G), total))
         return tuple(found)
+
+    def last_weight(self) -> Iterator[Identity]:
+        """Yield what the square of a weight is by the integral of a law."""
+        images = ((w, self.leaf.at(self.p.field.named(w))) for w in self.p.weights)
+        for w, image in ((w, image) for w, image in images if self.has_integral(image)):
+            own, square = f"{w}**2", str(self.shortest(image * image))
+            claim = f"{own} = {square}"
+            yield Identity(claim, square, repr(image * image), kind="kernel", of=(own, square))
 
     def by_square(self, f: RationalFunction) -> Iterator[Expr]:
         """Yield f = u S + v, S = w_0^n + n G what the power of a weight is by the integral G."""
