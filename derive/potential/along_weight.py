@@ -296,6 +296,8 @@ class _AlongWeight:
         shown = self.shortest(K, kernel_as_typed, *self.by_square(K))
         height = self.shortest(square, F**2)
         weight = self.name
+        told = ((own, str(self.shortest(image)), repr(image)) for own, image in self.last)
+        last = (Identity(f"{w} = {e}", e, of, kind="kernel", of=(w, e)) for w, e, of in told)
         so = f"`F = {b}`, so that `{height.xreplace(T)} = {b}**2`"
         integrals = self.integrals(T)
         named = meanings(sympy.Tuple(*(e for _, e in integrals)))
@@ -308,7 +310,7 @@ class _AlongWeight:
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(
                 Identity(INTEGRAL, "1/Q''", repr(self.K), kind="integral"),
-                *self.last_weight(),
+                *last,
                 Identity(claim, str(shown), repr(K), kind="kernel", of=("K", str(shown))),
                 Identity(
                     squared, str(height), repr(square), kind="kernel", of=("F**2", str(height))
@@ -346,24 +348,19 @@ class _AlongWeight:
             found.append((there.get(G, G), total))
         return tuple(found)
 
-    def last_weight(self) -> Iterator[Identity]:
-        """Yield what the square of a weight is by the integral of a law."""
+    @functools.cached_property
+    def last(self) -> list[tuple[str, RationalFunction]]:
+        """The squares of weights that are known by the integral of a law."""
         images = ((w, self.leaf.at(self.p.field.named(w))) for w in self.p.weights)
-        for w, image in ((w, image) for w, image in images if self.has_integral(image)):
-            own, square = f"{w}**2", str(self.shortest(image * image))
-            claim = f"{own} = {square}"
-            yield Identity(claim, square, repr(image * image), kind="kernel", of=(own, square))
+        return [(f"{w}**2", image * image) for w, image in images if self.has_integral(image)]
 
     def by_square(self, f: RationalFunction) -> Iterator[Expr]:
-        """Yield f = u S + v, S = w_0^n + n G what the power of a weight is by the integral G."""
-        field = self.leaf.field
-        for g in self.leaf.integrals:
-            k = field.positions[g.name]
-            roots = (field.embed(r.argument) for r in field.generators if r.kind == "root")
-            for S in (S for S in roots if S.depends_on(k)):
-                u = f.partial(k) / S.partial(k)
-                rest = self.shortest(f - u * S)
-                yield self.shortest(u) * self.expr(S) + rest
+        """Yield f = u S + v, S what the square of a weight is by the integral of a law."""
+        for g, (_, S) in zip(self.leaf.integrals, self.last, strict=False):
+            k = f.field.positions[g.name]
+            if not (slope := S.partial(k)).is_zero():
+                u = f.partial(k) / slope
+                yield self.shortest(u) * self.shortest(S) + self.shortest(f - u * S)
 
     def value(self, f: RationalFunction) -> Expr:
         """Return a function of the weights at the start."""
