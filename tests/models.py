@@ -156,7 +156,7 @@ TEXTS = {
         ~ a*b*c*u1, a*b*c*u2
         ~ x**2*y*u, x**2*y*v from x=1, y=-1, u=1/2, v=0
         (x + y)*u, (x + y)*v
-        ~ a*(u1**2 - v1**2), a*(u2**2 - v2**2)
+        a*(u1**2 - v1**2), a*(u2**2 - v2**2)
         ~ a*u1/(1 + a**2), a*u2/(1 + a**2)
         ~ sqrt(a)*u1, sqrt(a)*u2
         sqrt(a)*u1, sqrt(a)*u2 from a=2, u1=1, u2=1
