@@ -295,9 +295,12 @@ def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:
     if along is None:
         return Form(METRIC, over_beta, chart)
     asked, less = (_asked_of_start(piece, metric, notation) for piece in (over_beta, along))
-    if less < asked:
-        return Form(METRIC, along, base_chart(metric, notation))
-    return Form(METRIC, min((along, over_beta), key=_integrals_left), chart)
+    if asked <= less and (form := min((along, over_beta), key=_integrals_left)) is over_beta:
+        return Form(METRIC, form, chart)
+    # K by a root over laws with exponentials says less than beta along a weight
+    p, entries = metric.parameterization, () if chart is None else chart.entries[1:]
+    plain = all({*f.variables()} <= {*p.weights, *p.field.constants} for _, f, _ in entries)
+    return Form(METRIC, along, chart if plain and asked <= less else base_chart(metric, notation))
 
 
 def _asked_of_start(piece: Piece, metric: Metric, notation: Notation) -> int:
