@@ -372,10 +372,11 @@ def _kernel(piece: Piece) -> Expr | None:
 
 
 def with_reason(piece: Piece, p: Parameterization) -> Piece:
-    """Return int dbeta/K with why it is left, by that over the G of which it is said shortest."""
+    """Return int dbeta/K with why it is left, over beta or the G of which it is said shortest."""
     if (K := _kernel(piece)) is None:
         return piece
-    sides, told, (beta,) = (1, -1) if K.has(sympy.Abs) else (1,), list[str](), piece.betas
+    (beta,), sides = piece.betas, (1, -1) if K.has(sympy.Abs) else (1,)
+    told = [] if K.has(sympy.Abs) else [*filter(None, [why_not_elementary(1 / K, beta)])]
     for inside in _insides(p):
         proofs = [why_not_elementary(inside.slope(K, beta, side), inside.t) for side in sides]
         told += [f"{inside.where}, {proofs[0]}"] if all(proofs) else []

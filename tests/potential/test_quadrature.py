@@ -130,6 +130,13 @@ def test_functions_of_two_exponentials_are_closed_in_beta(output, named):
     assert crosscheck(d, digits=12).passed
 
 
+def test_an_integral_over_the_root_of_a_quartic_is_elliptic():
+    """K^2 of cosh(u) sin(v) is |1 - (beta + i delta/2)^2|^2; that of u v has two zeros, and asinh."""
+    (piece,) = derive_once("cosh(u)*sin(v)").potential.pieces
+    assert "Ritt" in piece.integrand.proof
+    assert derive_once("u*v").potential.kind == "explicit"
+
+
 def test_what_k_in_beta_divides_by_is_not_0_at_the_start():
     """Of cos(a)/cos(b), and where K is written by its square root over a constant."""
     (piece,) = derive_once("sin(a)*sin(b)").potential.pieces
