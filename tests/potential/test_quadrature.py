@@ -131,7 +131,7 @@ def test_functions_of_two_exponentials_are_closed_in_beta(output, named):
 
 
 def test_an_integral_over_the_root_of_a_quartic_is_elliptic():
-    """K^2 of cosh(u) sin(v) is |1 - (beta + i delta/2)^2|^2; that of u v has two zeros, and asinh."""
+    """K of cosh(u) sin(v) is |1 - (beta + i delta/2)^2|; K^2 of u v is of degree 2."""
     (piece,) = derive_once("cosh(u)*sin(v)").potential.pieces
     assert "Ritt" in piece.integrand.proof
     assert derive_once("u*v").potential.kind == "explicit"
