@@ -299,7 +299,8 @@ def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:
         return Form(METRIC, form, chart)
     # K by a root over laws with exponentials says less than beta along a weight
     p, entries = metric.parameterization, () if chart is None else chart.entries[1:]
-    plain = all({*f.variables()} <= {*p.weights, *p.field.constants} for _, f, _ in entries)
+    calls = {g.name for g in p.field.generators if g.kind == "exp"}
+    plain = all(calls.isdisjoint(f.variables()) for _, f, _ in entries)
     return Form(METRIC, along, chart if plain and asked <= less else base_chart(metric, notation))
 
 
