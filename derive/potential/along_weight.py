@@ -31,7 +31,6 @@ from derive.model.notation import (
     Constant,
     Notation,
     log_expr,
-    positive_generators,
     rational,
     to_expr,
     to_factored_expr,
@@ -383,10 +382,9 @@ class _AlongWeight:
 
     def conditions(self, *divisors: RationalFunction) -> Iterator[Condition]:
         """Yield that functions of the start, and logarithms in laws, are not 0."""
-        p, known = self.p, self.notation.positive
+        p, known = self.p, Signs(self.notation.positive)
         finite = [p.at_start(A) for _, law in self.leaf.laws for _, A in law.logs]
-        signs = ((f, Signs((*known, *positive_generators(f.field)))) for f in (*divisors, *finite))
-        for g in (g for f, sign in signs for g in sign.zeros_of(f)):
+        for g in (g for f in (*divisors, *finite) for g in known.zeros_of(f)):
             if repr(g) not in self.metric.rests_at:
                 yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
 
