@@ -2,7 +2,8 @@
 
 With beta = f(t) and dt/dmu = r(t) along the flow, Q = beta mu - R, mu = int dt/r, R = int f/r dt.
 Where a weight passes through 0 it is no function of t. Its square is, and so are K and beta^2
-mostly: Q'' = 1/K at the t that F = beta has.
+mostly: Q'' = 1/K at the t that F = beta has. Where the laws give all weights but one, that is known
+by an integral over t, G.
 """
 
 from __future__ import annotations
@@ -133,7 +134,9 @@ class _AlongWeight:
         p, leaf, t, x = self.p, self.leaf, self.t, self.notation.fresh("x")
         (beta,), t0 = self.notation.betas, self.value(leaf.place)
         generic = dict.fromkeys(
-            self.conditions(p.at_start(self.moving()), *leaf.poles(self.f, self.r, *self.rates()))
+            self.conditions(
+                p.at_start(self.moving()), *leaf.poles(self.f, self.r, *self.integrands())
+            )
         )
         F, flow, _ = self.as_typed()
         height, pace = self.shortest(self.f, F), self.shortest(self.r, flow)
@@ -284,7 +287,7 @@ class _AlongWeight:
         if self.uses(roots, K, square) or leaf.field.derivative(square, 0).is_zero():
             return None
         try:
-            generic = dict.fromkeys(self.conditions(*leaf.poles(K, square, *self.rates())))
+            generic = dict.fromkeys(self.conditions(*leaf.poles(K, square, *self.integrands())))
         except InputError:
             return None
         (beta,), (beta0,), b = self.notation.betas, self.notation.beta_0, self.notation.fresh("b")
@@ -329,14 +332,14 @@ class _AlongWeight:
         names = (self.symbols[g.name] for g in self.leaf.integrals)
         return {self.t: t, **{G: at(G.name) for G in names}}
 
-    def rates(self) -> Iterator[RationalFunction]:
+    def integrands(self) -> Iterator[RationalFunction]:
         """Yield what the integrals of laws are of."""
         yield from (self.leaf.field.embed(g.argument) for g in self.leaf.integrals)
 
     def integrals(self, there: Mapping[Expr, Expr]) -> tuple[Constant, ...]:
         """Return G = int a dt from the start, where t and G are as given."""
         s, begin, found = self.notation.fresh("s"), self.value(self.leaf.place), list[Constant]()
-        for g, A in zip(self.leaf.integrals, self.rates(), strict=True):
+        for g, A in zip(self.leaf.integrals, self.integrands(), strict=True):
             G = self.symbols[g.name]
             a, closed, end = self.shortest(A), self.antiderivative(A), there[self.t]
             slope = None if closed is None else without_modulus(closed).diff(self.t)

@@ -5,6 +5,8 @@ what is unknown in it stands there once, as w^k or exp(q w), it is solved for th
 others, one after the other. A proposal is accepted where it is the flow from the start: there it
 has the signs that the weights have, and dw_j/dt dt/dmu = dF/dw_j are identities of functions of t.
 
+The last weight w may need no law: where dw/dt = a(t) w^m it is known by the integral of a.
+
 A weight is a root on the whole leaf only if it has no zero there, as where d log w/dmu is finite.
 Then dt/dmu = r(t) is smooth, no zero of r is met, and t goes on as long as the flow does.
 """
