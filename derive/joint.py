@@ -181,8 +181,8 @@ def _names_used(
     used = set(kernel.free_symbols)
     roots = tuple(dict.fromkeys(r for x in sources for r in x.roots if r.symbol in used))
     used = used.union(*(r.polynomial.free_symbols for r in roots))
-    constants = dict.fromkeys(c for x in sources for c in x.constants)
-    return roots, tuple(c for c in constants if c[0] in used)
+    constants = dict(c for x in sources for c in x.constants)  # each name once
+    return roots, tuple(c for c in constants.items() if c[0] in used)
 
 
 def _in_weights(block: Block) -> Entries:

@@ -297,11 +297,7 @@ def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:
     asked, less = (_asked_of_start(piece, metric, notation) for piece in (over_beta, along))
     if asked <= less and (form := min((along, over_beta), key=_integrals_left)) is over_beta:
         return Form(METRIC, form, chart)
-    # Of K by a root, where laws have exponentials, no certificate was found
-    p, entries = metric.parameterization, () if chart is None else chart.entries[1:]
-    calls = {g.name for g in p.field.generators if g.kind == "exp"}
-    plain = all(calls.isdisjoint(f.variables()) for _, f, _ in entries)
-    return Form(METRIC, along, chart if plain and asked <= less else base_chart(metric, notation))
+    return Form(METRIC, along, chart if asked <= less else base_chart(metric, notation))
 
 
 def _asked_of_start(piece: Piece, metric: Metric, notation: Notation) -> int:

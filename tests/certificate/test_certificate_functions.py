@@ -81,6 +81,7 @@ WHOLE = {  # F, its start, and what its theorem has
     "w**2": ({"w": "sqrt(2)"}, "dQ/dbeta = log(beta/2)/4"),
     "log(w/(1 - w))": ({"w": "1/3"}, "every beta is reached"),
     "tanh(u*v)": ({}, "every beta below is reached"),
+    "b**2*tanh(a)": ({}, "delta = 2*b_0**2 - 2*cosh(2*a_0)"),
 }
 PIECE = ("potential", "pieces", 0)
 PROOF = ("certificate", "pieces", 0)
@@ -112,6 +113,23 @@ def test_what_is_left_open_of_a_domain_is_not_said():
         ((*PROOF, "domain"), []),
     ):
         assert_rejected(replaced(said, path, value))
+
+
+BY_A_ROOT = [  # K where laws have exponentials
+    (("metric", "kernel", 0, 0), "4*A*(4*A**2", "4*A*(5*A**2"),
+    (("metric", "roots", 0, "polynomial"), "2*A**3", "3*A**3"),
+    (("metric", "roots", 0, "branch"), "largest", "only"),
+    (("metric", "constants", "delta"), "cosh(2*a_0)", "cosh(a_0)"),
+    (("metric", "kernel_in_weights", 0, 0), "exp(8*a)", "exp(4*a)"),
+]
+
+
+@pytest.mark.parametrize(("path", "old", "new"), BY_A_ROOT)
+def test_another_k_by_a_root_is_refused(path, old, new):
+    said = record("b**2*tanh(a)")
+    text = functools.reduce(lambda part, key: part[key], path, said)
+    assert old in text
+    assert_refused(replaced(said, path, text.replace(old, new)))
 
 
 TIED = {

@@ -72,9 +72,8 @@ class Naming(Space):
     def define(self, entry: JSON) -> None:
         """Add a definition, and write it down once, after those of the calls that it is by."""
         super().define(entry)
-        bare = {key: text for key, text in entry.items() if key != "value"}
         entries = [] if self.definitions is None else self.definitions.entries
-        entries += [entry] * (entry not in entries and bare not in entries)
+        entries += [entry] * (entry not in entries)
 
     def beside(self, names: Sequence[str], constants: Sequence[str], room: int) -> Space:
         """Return a space of other names, whose definitions are written down by themselves."""

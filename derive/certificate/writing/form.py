@@ -83,7 +83,8 @@ class _Form:
         as values alone."""
         for symbol, value in self.shown.constants:
             law = None if solved else self._law_of(value)
-            self.define({"name": str(symbol), "is": law or plain(value)})
+            text = plain(value)
+            self.define({"name": str(symbol), "is": law or text, "value": text})
             self.space.fixed.add(str(symbol))
 
     def _law_of(self, value: Expr) -> str | None:
