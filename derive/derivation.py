@@ -289,9 +289,10 @@ def derive_blocks(
     """Derive outputs of given number, or of one vector of open dimension: see :func:`derive`."""
     if given.vectors and ansatz is not None:
         raise InputError("an Ansatz goes with outputs of given dimension")
-    parameterization = leave_out_affine(given)
+    still = find_idle(given)
+    parameterization = leave_out_affine(given, still)
     stages = Stages(timeout, progress or (lambda stage: None))
-    moving = leave_out(parameterization, find_idle(parameterization)).within(stages.clock)
+    moving = leave_out(parameterization, still).within(stages.clock)
     idle = tuple(w for w in parameterization.weights if w not in moving.weights)
     tell = functools.partial(_tell, known, parameterization)
 

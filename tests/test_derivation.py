@@ -18,20 +18,18 @@ def derived(*outputs, start=None, positive=()):
 
 
 @pytest.mark.parametrize(
-    ("outputs", "start", "error", "why"),
+    ("outputs", "start", "error"),
     [
-        (["u*v"], {"u": 0, "v": 0}, DegenerateStart, None),
-        (["1/(u - v)"], {"u": "s", "v": "s"}, DegenerateStart, None),
-        (["u"], {"v": 1}, InputError, None),
-        (["u*v"], {"u": "v"}, InputError, None),
-        (["2"], {}, InputError, None),
-        (["u - u + v"], {}, InputError, None),
-        # Idle weights leave nothing to move.
-        (["x + y*z", "x + y*t"], {"y": "0", "z": "0", "t": "0"}, DegenerateStart, "stay there"),
+        (["u*v"], {"u": 0, "v": 0}, DegenerateStart),
+        (["1/(u - v)"], {"u": "s", "v": "s"}, DegenerateStart),
+        (["u"], {"v": 1}, InputError),
+        (["u*v"], {"u": "v"}, InputError),
+        (["2"], {}, InputError),
+        (["u - u + v"], {}, InputError),
     ],
 )
-def test_refusals(outputs, start, error, why):
-    with pytest.raises(error, match=why) as caught:
+def test_refusals(outputs, start, error):
+    with pytest.raises(error) as caught:
         derived(*outputs, start=start)
     assert "\n" not in str(caught.value)
 
@@ -162,6 +160,9 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
         (("u*exp(a) + x*y", "v*exp(a)"), {"x": "0", "y": "0"}, ("x", "y")),
         (("u*exp(x) + x*y", "v"), {"x": "0", "y": "0"}, ()),
         (("p**2 + x*y*z",), {"y": "0", "z": "0"}, ()),  # x is kept, and may be moved by more
+        (("u**2 + x*y", "2*u**2 + 1"), {"x": "0", "y": "0"}, ("x", "y")),  # then J has rank 1
+        (("x + y*z", "x + y*t"), {"y": "0", "z": "0", "t": "0"}, ("y", "z", "t")),
+        (("u + x*y", "u**3"), {"x": "0", "y": "0"}, ("x", "y")),
     ],
 )
 def test_weights_that_never_move_are_left_out(outputs, start, idle):

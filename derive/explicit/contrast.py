@@ -73,6 +73,9 @@ def contrast_with(
     found = dual is not None or implicit.hessian.verdict is Verdict.PROVED
     if implicit.verdict is Verdict.UNDECIDED or not found:
         return Contrast(implicit, Finding(Verdict.UNDECIDED, "Q was not found"))
+    if moving.d < p.d:
+        reason = "from this start some outputs are affine functions of others, of which alone Q is"
+        return Contrast(implicit, Finding(Verdict.UNDECIDED, reason))
     enter("implicit beside explicit")
     names = p.start_field.names
     start = {name: Fraction(len(names) - k) for k, name in enumerate(names)}

@@ -10,7 +10,7 @@ is the flow of F restricted to V in the metric that V has from G, with the same 
 basis b_k on which some of the weights are coordinates s_k and which is orthogonal at every point
 of V in a diagonal G, that metric is sum_k |b_k|^2 ds_k^2: each s_k has the rate 1/|b_k|^2.
 
-An output that is an affine function of others adds a row to X beta = y and nothing to F.
+An output that is an affine function of others there adds a row to X beta = y and nothing to F.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 
-from derive.errors import DegenerateStart, DeriveError, InputError, LanguageError
+from derive.errors import DeriveError, InputError, LanguageError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import echelon, nullspace_over_constants, pivot_of
@@ -160,17 +160,18 @@ def _restricted(
     return found if found.rank == p.rank else None
 
 
-def leave_out_affine(p: Parameterization) -> Parameterization:
-    """Return F without the outputs that are affine functions of others, proved exactly.
+def leave_out_affine(p: Parameterization, idle: tuple[str, ...] = ()) -> Parameterization:
+    """Return F without the outputs that are affine functions of others where idle weights are 0.
 
     >>> p = leave_out_affine(Parameterization.parse(["w1", "3 - 2*w1"]))
     >>> p.labels, p.affine[0].constant, p.affine[0].terms[0][1]
     ((1,), Number(value=Fraction(3, 1)), Number(value=Fraction(-2, 1)))
     """
-    if p.rank == p.d:
+    left = leave_out(p, idle)
+    if left.rank == left.d:
         return p
     labels, found = (0, *p.labels), []
-    for vector in nullspace_over_constants([(p.field.one,), *((f,) for f in p.F)]):
+    for vector in nullspace_over_constants([(left.field.one,), *((f,) for f in left.F)]):
         used = {label: c for label, c in zip(labels, vector, strict=True) if not c.is_zero()}
         last = max(used)
         trees = {label: parse_expression(repr(-c)) for label, c in used.items() if label != last}
@@ -207,7 +208,7 @@ def _at_zero(function: RationalFunction, p: Parameterization, idle: set[int]) ->
 
 
 def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
-    """Return F where the idle weights are 0; DegenerateStart: its outputs move together there."""
+    """Return F where the idle weights are 0."""
     if not idle:
         return p
     positions = {p.weights.index(name) for name in idle}
@@ -220,13 +221,6 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
         if len(vectors) == 1:
             phi = parse_expression(repr(_at_zero(p.F[0] / p.w[-1], p, positions)))
             vectors = (replace(vectors[0], coefficient=phi),)
-        left = p.with_(outputs=trees, weights=weights, vectors=vectors)
+        return p.with_(outputs=trees, weights=weights, vectors=vectors)
     except LanguageError:
         return p  # too long to be written out: derive it as it is
-    if left.rank < p.rank:
-        stay = ", ".join(idle)
-        raise DegenerateStart(
-            f"{stay} start at 0 and stay there, and then the outputs move together: J has rank "
-            f"{left.rank} of {p.d}; choose another start"
-        )
-    return left

@@ -21,7 +21,7 @@ from derive.exact.field.polynomial import evaluate
 from derive.exact.signs import Signs, is_number
 from derive.exact.towers.tower import Tower
 from derive.language import to_text
-from derive.language.tree import Name, Tree
+from derive.language.tree import Name, Tree, names
 from derive.model.exact_map import ExactMap
 from derive.model.names import PI, bases
 
@@ -42,8 +42,9 @@ def _check_dependence(p: ExactMap) -> None:
     for i, (f, gradient) in enumerate(zip(p.F, p.covectors, strict=True), 1):
         if all(g.is_zero() for g in gradient):
             raise InputError(f"output {i} is the constant {f!r}: it cannot move")
+    beside = names(tuple(output.tree for output in p.affine))
     for k, name in enumerate(p.weights):
-        if all(row[k].is_zero() for row in p.covectors):
+        if name not in beside and all(row[k].is_zero() for row in p.covectors):
             raise InputError(f"no output depends on the weight {name}: leave it out")
 
 

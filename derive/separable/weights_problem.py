@@ -240,6 +240,7 @@ def _needed(block: Parameterization) -> Parameterization:
                 continue
             degrees = {} if {*rest.weights} & {*left_out} else _degrees(rest)
             lower = degrees and max(degrees.values()) < max(lam.values()) and not rest.vectors
+            lower = lower and rest.rank == block.rank
             with suppress(Stopped):
                 if lower and is_onto(pose_cost(rest)):
                     return _needed(rest)
