@@ -261,6 +261,13 @@ class FunctionField:
                 found[g.name] = None
         return tuple(name for name in self.names if name in found)
 
+    def below(self, names: Iterable[str]) -> frozenset[str]:
+        """Return these names with those that the generators among them are made of."""
+        found = {*names}
+        for g in reversed(self.generators):
+            found = found.union(*(x.variables() for x in g.parts if g.name in found))
+        return frozenset(found)
+
     @functools.cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of its generators that are functions, not constants."""
