@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from itertools import pairwise
@@ -53,23 +53,17 @@ def precise(bits: int = PRECISION) -> AbstractContextManager[object]:
 
 
 def values_of(
-    field: FunctionField,
-    images: Mapping[str, Value],
-    bits: int = PRECISION,
-    needed: Collection[str] | None = None,
+    field: FunctionField, images: Mapping[str, Value], bits: int = PRECISION
 ) -> tuple[Value, ...]:
-    """Return the values of all variables from those of weights and parameters, or Unbounded.
-
-    Of calls that are not among those *needed*, whose values may not exist, 0.
-    """
+    """Return the values of all variables from those of weights and parameters, or Unbounded."""
 
     def at(element: RationalFunction, known: Mapping[str, Value]) -> Value:
         return evaluate_any(element, [known[n] for n in element.field.names], bits)
 
     with ctx.workprec(bits):
         given: dict[str, Value] = dict(images)
-        known = images_of(field.generators, given, at, _FUNCTIONS, needed)
-    return tuple(known.get(name, Fraction(0)) for name in field.names)
+        known = images_of(field.generators, given, at, _FUNCTIONS)
+    return tuple(known[name] for name in field.names)
 
 
 def fraction(value: Value) -> Fraction:

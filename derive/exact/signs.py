@@ -261,11 +261,12 @@ def is_number(value: RationalFunction) -> bool:
 
 def sign_of_number(value: RationalFunction) -> int:
     """Return the sign of a number by balls; 0 where no ball is small enough to tell."""
-    free, made = free_names(value.field), value.field.below(value.variables())
+    free = free_names(value.field)
+    unused = dict.fromkeys({*value.field.names} - value.field.below(value.variables()), Fraction(0))
     for point in points(free, frozenset(free)):
         for bits in PRECISIONS:
             with suppress(Unbounded, ZeroDivisionError):
-                x = evaluate_any(value, values_of(value.field, point, bits, made), bits)
+                x = evaluate_any(value, values_of(value.field, unused | point, bits), bits)
                 if x > 0 or x < 0:
                     return 1 if x > 0 else -1
     return 0
