@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from operator import mul
 from typing import TypeAlias
 
 import sympy
@@ -18,7 +19,9 @@ from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.matrix import inverse
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
-from derive.language import from_sympy
+from derive.language import from_sympy, to_sympy
+from derive.language.tree import Tree
+from derive.model.geometry import EUCLIDEAN
 from derive.model.notation import (
     Constant,
     Images,
@@ -33,7 +36,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
-from derive.potential.rewriting import fewest, with_hyperbolic
+from derive.potential.rewriting import fewest, with_hyperbolic, with_products
 from derive.records import Block, Conserved, InducedMetric, Potential, RadialMetric
 from derive.verdict import Finding, Verdict, conclude
 from derive.weights.adjoin import find_warp
@@ -111,7 +114,7 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     for block in blocks:
         notation, p = block.notation, block.parameterization
         for law in block.conserved.laws:
-            laws.append(with_hyperbolic(to_expr(law, notation.weights)))
+            laws.append(in_functions(to_expr(law, notation.weights)))
             values.append(_value_at_start(p, law, notation))
         if (more := block.conserved.logarithmic) is not None:
             laws.append(with_hyperbolic(law_in_logarithms(p, more, notation.weights)))
@@ -128,7 +131,7 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
 def law_in_logarithms(p: Parameterization, law: LogFunction, symbols: Images) -> Expr:
     """Return a law with logarithms, without a modulus of what is positive."""
     known, field = Signs(p.nonnegative | positive_generators(p.field)), p.field
-    total = to_expr(law.rational, symbols)
+    total = in_functions(to_expr(law.rational, symbols))
     for c, A in law.logs:
         inside = to_expr(A, symbols)
         modulus = inside if known.is_positive(field.embed(A)) else sympy.Abs(inside)
@@ -136,16 +139,28 @@ def law_in_logarithms(p: Parameterization, law: LogFunction, symbols: Images) ->
     return total
 
 
+def in_functions(e: Expr) -> Expr:
+    """Return an expression in hyperbolic functions, and products of these, where shorter.
+
+    >>> u, v = sympy.symbols("u v")
+    >>> E, G = sympy.exp(u, evaluate=False), sympy.exp(v)
+    >>> in_functions((E * G**2 + E) / (E**2 * G + G))
+    cosh(v)/cosh(u)
+    """
+    joined = sympy.powsimp(e, combine="exp", deep=True) if e.has(sympy.exp) else e
+    return fewest([with_hyperbolic(e), with_products(joined)])
+
+
 def _logarithmic_value(p: Parameterization, law: LogFunction, notation: Notation) -> Expr | None:
     try:
-        return with_hyperbolic(log_expr(law.mapped(p.at_start), notation.start_symbols))
+        return in_functions(log_expr(law.mapped(p.at_start), notation.start_symbols))
     except ZeroDivisionError:
         return None
 
 
 def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:
     try:
-        return with_hyperbolic(to_expr(p.at_start(law), notation.start_symbols))
+        return in_functions(to_expr(p.at_start(law), notation.start_symbols))
     except ZeroDivisionError:
         return None
 
@@ -156,7 +171,7 @@ def join_metric(blocks: tuple[Block, ...], d: int) -> InducedMetric:
     size, made = max(d, *map(len, where)), InducedMetric
     if blocks[0].metric.direction is not None:
         made = RadialMetric
-    weights = _assemble(size, where, map(_in_weights, blocks))
+    weights = _assemble(size, where, map(kernel_in_weights, blocks))
     kernels = [b.kernel for b in blocks if b.kernel is not None]
     if len(kernels) < len(blocks):
         return made(weights, None, None, (), ())
@@ -185,14 +200,27 @@ def _names_used(
     return roots, tuple(c for c in constants.items() if c[0] in used)
 
 
-def _in_weights(block: Block) -> Entries:
+def kernel_in_weights(block: Block) -> Entries:
     """Return K as expressions in the weights; of a vector its eigenvalues, diag(T, R)."""
     K, direction = block.metric.K, block.metric.direction
     if direction is not None:
         zero = direction.R.field.zero
         K = ((direction.T, zero), (zero, direction.R))
     weights = block.notation.weights
-    return tuple(tuple(with_hyperbolic(to_shorter_expr(x, weights)) for x in row) for row in K)
+    rows = [[with_hyperbolic(to_shorter_expr(x, weights)) for x in row] for row in K]
+    p = block.parameterization
+    if direction is None and p.field.generators and p.geometry == EUCLIDEAN:
+        J = [_typed_gradient(tree, weights, p.weights) for tree in p.trees]
+        typed = (sympy.Add(*map(mul, u, v)) for u, v in product(J, J))
+        rows = [[fewest((x, next(typed))) for x in row] for row in rows]
+    return tuple(map(tuple, rows))
+
+
+def _typed_gradient(tree: Tree, symbols: Mapping[str, Expr], weights: Sequence[str]) -> list[Expr]:
+    """Return the slopes of an output in the functions that were typed, 1/cosh^2 for 1 - tanh^2."""
+    output = to_sympy(tree).xreplace({Symbol(name): x for name, x in symbols.items()})
+    squares = {1 - t**2: sympy.cosh(t.args[0]) ** -2 for t in output.atoms(sympy.tanh)}
+    return [output.diff(symbols[w]).xreplace(squares) for w in weights]
 
 
 def _assemble(

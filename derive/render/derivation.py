@@ -42,8 +42,8 @@ from derive.statement import (
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
-LONG, MANY = 60, 36
-"""Characters of F, and of weights, that a sentence has room for."""
+LONG, MANY = 60, 30
+"""Characters of F, and of weights with what parts them, that a line has room for."""
 
 
 def tell_derivation(d: Derivation) -> Document:
@@ -104,7 +104,7 @@ def _typed(p: Parameterization, names: Sequence[object]) -> Equations:
     """Return F as it was typed, and its weights, if these have other names than w."""
     rows = [*zip(names, p.trees, strict=True)]
     weights = each("{0}", ((Text(w),) for w in p.weights))
-    if sum(map(len, p.weights)) > MANY:
+    if sum(len(w) + 1 for w in p.weights) > MANY:
         weights = tell("{w}, ...", w=Text(p.weights[0]))
     several = f"({{all}}) in R^{p.p}" if p.weights[1:] else "{all} in R"
     named = [("w", tell(several, all=weights))] if p.weights != ("w",) else []
@@ -188,10 +188,12 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[Symbol, Expr]]) -> Iterator[o
     scaled = d.parameterization.geometry == EUCLIDEAN and all(_is_balance(x) for _, x in laws)
     yield from say("laws.balance" if scaled else "laws.whatever")
     if reason is None:
-        yield from say("laws.expansion")
+        gradients = "their gradients are" if laws[1:] else "its gradient is"
+        yield from say("laws.expansion", gradients=tell(gradients))
         return
     of = d.beta[0] if d.direction is not None else "F" if d.of_coordinates else "F_1"
-    yield from say("laws.since" if d.direction is None else "laws.turning", law=name, of=of)
+    if d.direction is not None:
+        yield from say("laws.turning", law=name, of=of)
     yield from say("laws.terms", law=name, of=of, terms=reason)
     if laws[1:] or d.parameterization.d > 1:
         yield from say("laws.likewise")

@@ -10,6 +10,7 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
+from derive.joint import kernel_in_weights
 from derive.model.direction import Direction
 from derive.model.notation import log_expr, to_expr
 from derive.potential.block import DirectionTerms
@@ -53,7 +54,7 @@ def _kernel(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """K in beta, Q'' = 1/K and Q'(beta_0) = 0."""
     metric, symbols = block.metric, block.notation.weights
     (b,), kernel = piece.betas, piece.kernel
-    slope, K = (to_expr(f, symbols) for f in (metric.along(0, 0, 0), metric.K[0][0]))
+    slope, ((K,),) = to_expr(metric.along(0, 0, 0), symbols), kernel_in_weights(block)
     rows = [(str(a), K) for a, K in _of(block, "kernel") if not a.is_Symbol]
     return say(
         "kernel.proof",
@@ -117,7 +118,7 @@ def _parts(block: Block, piece: Piece, name: str) -> Iterator[object]:
 
 def _integral(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """Q'' = 1/K by the form of Q."""
-    b, K = piece.betas[0], to_expr(block.metric.K[0][0], block.notation.weights)
+    b, ((K,),) = piece.betas[0], kernel_in_weights(block)
     yield from say("kernel.monotone", b=b, rows=(("K", K),))
     if rows := tuple((str(a), K) for a, K in _of(block, "kernel")):
         chart = block.potential.chart

@@ -14,7 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
 from derive.exact.linear.families import LogFunction
-from derive.joint import law_in_logarithms
+from derive.joint import in_functions, law_in_logarithms
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.limits.growing_beta import REASON
@@ -328,7 +328,7 @@ def definitions(
     """Yield what names in a formula stand for, and which roots of which polynomials."""
     roots = [*roots]
     explicit = ((root.symbol, root.explicit) for root in roots if root.explicit is not None)
-    if rows := (*explicit, *names):
+    if rows := (*explicit, *((name, in_functions(e)) for name, e in names)):
         yield from (OnPage(("where",)), Equations(rows))
     for root in (root for root in roots if root.explicit is None):
         named = {"A": root.symbol, "branch": Text(root.branch, "reason")}

@@ -119,7 +119,11 @@ class Reader:
             while self.peek() != "}":
                 name += self.take()
             self.take("}")
-        return FUNCTIONS[name](self.atom())
+        exponent = 1
+        if self.peek() == "^":
+            self.take()
+            exponent = self.group()
+        return FUNCTIONS[name](self.atom()) ** exponent
 
     def name(self, token):
         if token in (r"\lVert", r"\langle"):

@@ -110,6 +110,8 @@ def test_words_stand_apart_and_a_long_list_of_weights_ends_after_a_name():
     page = derive_once("long_name_one*another_long_name + third_weight**2").to_latex()
     first = r"\mathrm{long}_{\mathrm{name},\mathrm{one}}"
     assert rf"({first}, \dots) \in \mathbb{{R}}^{{3}}" in page
+    ten = " + ".join(f"W{i}1*W{i}2" for i in range(1, 6))
+    assert r"(W_{11}, \dots) \in \mathbb{R}^{10}" in derive_once(ten).to_latex()
     product = latex(sympy.Symbol("lam") ** 2 * sympy.Symbol("lam2") * sympy.Symbol("u"))
     assert product.replace(MARK, "") == r"\mathrm{lam}^{2} \, \mathrm{lam}_{2} \, u"
 
@@ -181,6 +183,18 @@ def test_sums_with_integrals_that_have_names_are_told_and_certified(outputs, sta
     assert slope in d.to_text()
     assert d.to_latex()
     assert check_text(d.to_json()).verdict == "PROVED"
+
+
+def test_a_modulus_is_broken_behind_its_bar():
+    a, b, c, d = names = sympy.symbols("u0_0 u1_0 v0_0 v1_0", real=True)
+    inverse = 1 / (sympy.Abs(sum(names)) * sympy.Abs(a - b - c - d))
+    lines = broken(latex(inverse).replace(MARK, ""), 90)
+    assert lines[0].startswith(r"\Bigl(\Bigl\lvert u_{1,0} - u_{0,0}")
+    values = dict(
+        zip(("u_{0,0}", "u_{1,0}", "v_{0,0}", "v_{1,0}"), (0.3, 0.7, 1.1, 1.9), strict=True)
+    )
+    exact = inverse.subs(dict(zip(names, values.values(), strict=True)))
+    assert mpmath.almosteq(evaluate(" ".join(lines), values), mpmath.mpf(str(exact)), 1e-9)
 
 
 def test_a_matrix_is_not_broken():

@@ -249,11 +249,10 @@ def _(line: Identity) -> Iterator[Element]:
         left, right = (read(x) for x in (line.left, line.right))
     except DeriveError:
         return
-    tells = (
-        left != right and not left.is_number and max(map(len, (line.left, line.right))) < LONGEST
-    )
-    if tells and width(latex(left)) < COLUMN / 2:
-        yield from display([(latex(left), right)])
+    shown = latex(left)
+    tells = not left.is_number and max(map(len, (line.left, line.right))) < LONGEST
+    if tells and shown != latex(right) and width(shown) < COLUMN / 2:
+        yield from display([(shown, right)])
 
 
 @blocks_of.register

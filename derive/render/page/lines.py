@@ -230,7 +230,7 @@ def _groups(tokens: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
             above, below, after = text(at + 2, over), text(over + 2, end), text(end + 1)
             several = len(_terms(above)) > 1
             if width(below) > width(above):
-                front = rf"\left({above}\right) " if several else f"{above} "
+                front = rf"\left({above}\right) " if several else f"{above} " * (above != "1")
                 yield before + front, r"\Bigl(", below, r"\Bigr)^{-1}", after
             elif several:
                 yield rf"{before}\frac{{1}}{{{below}}} ", r"\Bigl(", above, r"\Bigr)", after
@@ -243,6 +243,7 @@ def _groups(tokens: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
         elif tokens[at] in BRACKETS:
             sized = at > 0 and tokens[at - 1] in SIZES
             inner = text(at + 1, end - 1 if tokens[end - 1] in SIZES else end)
-            opening, closing = rf"\Bigl{tokens[at]}", rf"\Bigr{tokens[end]}"
+            gap = " " * (len(tokens[at]) > 1)  # a command ends where no letter follows
+            opening, closing = rf"\Bigl{tokens[at]}{gap}", rf"\Bigr{tokens[end]}"
             yield text(0, at - sized), opening, inner, closing, text(end + 1)
         at = end + 1

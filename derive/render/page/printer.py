@@ -146,6 +146,9 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
             return self._print_exp(sympy.exp(exponent))
         inner = self.parenthesize(base, sympy.printing.precedence.PRECEDENCE["Pow"])
         if isinstance(base, sympy.Function) and not isinstance(base, sympy.Abs):
+            head, name, argument = inner.partition(f"\\{base.func.__name__}")
+            if not head and name[1:] in COMMANDS and exponent.is_Integer:
+                return rf"{name}^{{{exponent}}}{argument}"
             inner = in_brackets(inner)
         return rf"{inner}^{{{self._in_exponent(exponent)}}}"
 
