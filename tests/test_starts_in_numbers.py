@@ -42,6 +42,7 @@ def test_pi_in_a_slope_at_the_start_is_a_number():
         ("w**(1/3)", {"w": "-8"}),
         ("(w**3)**(1/3)", {"w": "-8"}),  # the root of the same negative numbers
         ("(q*x)**(3/2)", {"q": "-sqrt(2)", "x": "3/2"}),
+        ("log(x)*b", {"x": "3 - pi"}),
     ],
 )
 def test_a_root_of_a_negative_power_is_refused(output, start):

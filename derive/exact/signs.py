@@ -18,13 +18,15 @@ from math import comb, prod
 from random import Random
 from typing import Any
 
-from flint import fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat
 
-from derive.exact.balls import PRECISIONS, Unbounded, evaluate_any, values_of
+from derive.exact.balls import PRECISIONS, Unbounded, evaluate_any, precise, values_of
 from derive.exact.field.factors import Factorization, factors, split
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 
+NUMBERS = {"pi": arb.pi}
+"""Names that are numbers, with their balls."""
 MAXIMAL_SQUARES, MARGIN = 64, 1024
 """Squares among the terms beyond which no sum of squares is sought; how much more it may be."""
 
@@ -255,20 +257,20 @@ def _exceeds_a_sine(f: RationalFunction) -> bool:
 
 
 def is_number(value: RationalFunction) -> bool:
-    """Tell whether a function of the start has no name in it that is free, as 1 - sqrt(2)."""
-    return {*value.field.made_of()} >= {*value.variables()}
+    """Tell whether a function of the start has no name in it that is free, as 1 - sqrt(pi)."""
+    return {*value.field.made_of(NUMBERS)} >= {*value.variables()}
 
 
 def sign_of_number(value: RationalFunction) -> int:
     """Return the sign of a number by balls; 0 where no ball is small enough to tell."""
-    free = free_names(value.field)
-    unused = dict.fromkeys({*value.field.names} - value.field.below(value.variables()), Fraction(0))
-    for point in points(free, frozenset(free)):
-        for bits in PRECISIONS:
-            with suppress(Unbounded, ZeroDivisionError):
-                x = evaluate_any(value, values_of(value.field, unused | point, bits), bits)
-                if x > 0 or x < 0:
-                    return 1 if x > 0 else -1
+    unused = {*value.field.names} - value.field.below(value.variables())
+    for bits in PRECISIONS:
+        with suppress(Unbounded, ZeroDivisionError), precise(bits):
+            named = {name: ball() for name, ball in NUMBERS.items()}
+            images = {**dict.fromkeys(unused, Fraction(0)), **named}
+            x = evaluate_any(value, values_of(value.field, images, bits), bits)
+            if x > 0 or x < 0:
+                return 1 if x > 0 else -1
     return 0
 
 
