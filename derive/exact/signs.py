@@ -20,7 +20,7 @@ from typing import Any
 
 from flint import arb, fmpq, fmpq_mat
 
-from derive.exact.balls import PRECISIONS, Unbounded, evaluate_any, precise, values_of
+from derive.exact.balls import PRECISIONS, Unbounded, Value, evaluate_any, precise, values_of
 from derive.exact.field.factors import Factorization, factors, split
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
@@ -266,8 +266,8 @@ def sign_of_number(value: RationalFunction) -> int:
     unused = {*value.field.names} - value.field.below(value.variables())
     for bits in PRECISIONS:
         with suppress(Unbounded, ZeroDivisionError), precise(bits):
-            named = {name: ball() for name, ball in NUMBERS.items()}
-            images = {**dict.fromkeys(unused, Fraction(0)), **named}
+            images: dict[str, Value] = dict.fromkeys(unused, Fraction(0))
+            images |= {name: ball() for name, ball in NUMBERS.items()}
             x = evaluate_any(value, values_of(value.field, images, bits), bits)
             if x > 0 or x < 0:
                 return 1 if x > 0 else -1

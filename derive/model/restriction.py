@@ -24,6 +24,7 @@ from derive.errors import DeriveError, InputError, LanguageError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import echelon, nullspace_over_constants, pivot_of
+from derive.exact.linear.modular import shows_full_rank
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower, build_elements
 from derive.language import parse_expression, to_text
@@ -98,8 +99,8 @@ def _invariant_subspace(p: Parameterization) -> list[Row] | None:
     """Return a reduced basis of the closure of w_0 under the fields, None for the whole space."""
     basis = echelon([list(p.w0)])
     while True:
-        grown = echelon([*basis, *_images(p, basis)])
-        if len(grown) >= p.p:
+        rows = [*basis, *_images(p, basis)]
+        if shows_full_rank([*zip(*rows, strict=True)]) or len(grown := echelon(rows)) >= p.p:
             return None
         if len(grown) == len(basis):
             return basis
