@@ -162,7 +162,8 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
         (("p**2 + x*y*z",), {"y": "0", "z": "0"}, ()),  # x is kept, and may be moved by more
         (("u**2 + x*y", "2*u**2 + 1"), {"x": "0", "y": "0"}, ("x", "y")),  # then J has rank 1
         (("x + y*z", "x + y*t"), {"y": "0", "z": "0", "t": "0"}, ("y", "z", "t")),
-        (("u + x*y", "u**3"), {"x": "0", "y": "0"}, ("x", "y")),
+        # With both columns of W aligned W W^T keeps rank one.
+        (("a**2 + b**2", "c**2 + d**2", "a*c + b*d"), {"a": "1", "b": "0", "d": "0"}, ("b", "d")),
     ],
 )
 def test_weights_that_never_move_are_left_out(outputs, start, idle):
