@@ -1,11 +1,11 @@
-"""Integrals over beta of what is printed as K(b): accepted, and forged ones refused."""
+"""Integrals of functions of the point of the leaf above b: accepted, and forged ones refused."""
 
 import json
 
 import pytest
 from flint import fmpq
 
-from derive.certificate.checking.check import check_text
+from derive.certificate.checking.check import check, check_text
 from derive.certificate.checking.domain import BOUNDED, End
 from derive.certificate.checking.function import sign
 from derive.certificate.checking.space import Space
@@ -61,6 +61,141 @@ def test_a_quotient_is_that_of_its_outermost_division(record):
         {"name": "f9", "of": piece["Q"]},
     ]
     assert_refused(told)
+
+
+ABOVE = {  # F, what its theorem has, and what is forged
+    "v*tanh(w)": (
+        "t(b) is this t at the weights of the leaf with F(w) = b",
+        [
+            ("delta/4 + cosh(2*t(b))/2", "delta/4 + cosh(2*t(b))/3"),
+            ("tanh(t(b))**2", "tanh(2*t(b))**2"),
+            ("tanh(t(b))**2", "tanh(t(b))**3"),
+            ('"K(b)": ', '"L(b)": '),
+            ('"K(b)": ', '"K(b)**2": '),
+            ('"K(b)": ', '"K(w)": '),
+            ("1/K(b)", "1/K(b_)"),
+            ("1/K(b)", "1/K(2*b)"),
+            ("1/K(b)", "1/t(b)"),
+            ("1/K(b)", "1/K"),
+            ("Integral((beta - b)/K(b)", "Integral((beta - b)/K(b)**2"),
+            ("b = v_0*tanh(w_0) .. beta", "b = v_0*tanh(w_0) .. 2*beta"),
+            ('"delta": "4*v_0**2', '"delta": "2*v_0**2'),
+            ('{"name": "t", "is": "w"}', '{"name": "t", "is": "2*w"}'),
+            ('{"name": "t", "is": "w"}', '{"name": "t", "is": "v"}'),
+            ('{"name": "t", "is": "w"}', '{"name": "t", "is": "beta"}'),
+            ('{"name": "t", "is": "w"}', '{"name": "s", "is": "w"}'),
+        ],
+    ),
+    "v*softplus(w)": (
+        "K = log(exp(t) + 1)**2 + (2*G + v_0**2)/(1 + exp(-t))**2",
+        [
+            ("(2*G(b) + v_0**2)", "(3*G(b) + v_0**2)"),
+            ("(2*G(b) + v_0**2)", "(2*G(b) - v_0**2)"),
+            ("t(b) - w_0 - Li2(-exp(t(b)))", "t(b) - w_0 + Li2(-exp(t(b)))"),
+            ("t(b) - w_0 - Li2", "t(b) - Li2"),
+            ('{"zero": "v**2 - ', '{"zero": "v**3 - '),
+            ('"(v**2 - (v_0)**2)/2"', '"(v**2 - (v_0)**2)/3"'),
+        ],
+    ),
+    "atan(a)*b": (
+        "G = Integral((s**2 + 1)*atan(s), s = a_0 .. t)",
+        [
+            ("(s**2 + 1)*atan(s)", "(s**2 + 2)*atan(s)"),
+            ("(s**2 + 1)*atan(s)", "(s**2 + 1)*atan(2*s)"),
+            ("(s**2 + 1)*atan(s)", "(s**2 + 1)*t(s)"),
+            ("s = a_0 .. t(b_)", "s = b_0 .. t(b_)"),
+            ("s = a_0 .. t(b_)", "s = a_0 .. b_"),
+            ("2*G(b_)", "2*G(b_)**2"),
+            ("atan(t(b_))**2", "atan(b_)**2"),
+        ],
+    ),
+    "v*sigmoid(q*k)": (
+        "t = q*k",
+        [
+            ("sqrt(delta**2 + 4*s**2)", "sqrt(delta**2 + 2*s**2)"),
+            ('"delta": "q_0**2 - k_0**2"', '"delta": "q_0**2 + k_0**2"'),
+        ],
+    ),
+    "exp(v)*atan(w)": (
+        "beta = exp(G + v_0)*atan(t), along the flow from the start",
+        [
+            ("exp(-v_0 - G(x))", "exp(-v_0 - 2*G(x))"),
+            ("exp(-v_0 - G(x))", "exp(v_0 - G(x))"),
+            ("exp(-v_0 - G(x))", "exp(-v_0 - t(x))"),
+            ("(s**2 + 1)*atan(s)", "(s**2 - 1)*atan(s)"),
+            ('"beta": "exp(G + v_0)*atan(t)"', '"beta": "exp(G + v_0)*atan(2*t)"'),
+            ('"beta": "exp(G + v_0)*atan(t)"', '"beta": "exp(v)*atan(t)"'),
+            ('"G": "Integral', '"G": "beta + Integral'),
+            (" - G", " - 2*G"),
+        ],
+    ),
+    "a*b*softplus(w)": (
+        "K(b_) is this K at the weights of the leaf with F(w) = b_",
+        [
+            ('{"name": "K", "is": "', '{"name": "K", "is": "a + '),
+            ('{"name": "K", "is": "', '{"name": "L", "is": "'),
+            ("1/K(b_)", "2/K(b_)"),
+        ],
+    ),
+    "v + atan(w)*w": (
+        "these at the weights of the leaf with F(w) = (beta)",
+        [
+            ("x = w_0 .. w", "x = w_0 .. v"),
+            ("x*atan(x)", "2*x*atan(x)"),
+            ("beta*(v - v_0) - v**2/2", "beta*(v - v_0) - v**2"),
+            ('"v - v_0"', '"w - w_0"'),
+            ('"quadrature"', '"explicit"'),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("output", ABOVE)
+def test_functions_of_the_point_above_are_certified(output):
+    line, _ = ABOVE[output]
+    report = check_text(certified_once(output))
+    assert not report.open
+    assert line in report.theorem
+
+
+@pytest.mark.parametrize(
+    ("output", "old", "new"), [(F, *pair) for F, (_, pairs) in ABOVE.items() for pair in pairs]
+)
+def test_other_functions_above_are_refused(output, old, new):
+    """In the statement, and in the statement with the definitions of the proof."""
+    record = json.dumps(json.loads(certified_once(output)))
+    assert old in record
+    for forged in (record.replace(old, new), record.replace(old, new, 1)):
+        assert_refused(forged)
+
+
+def test_a_condition_that_is_left_out_is_said_all_the_same():
+    told = json.loads(certified_once("v*sigmoid(q*k)"))
+    (piece,) = told["potential"]["pieces"]
+    assert piece["assumptions"] == ["k_0**2 + q_0**2 != 0"]
+    before = [line for line in check(told).theorem if line.startswith("assumed")]
+    piece["assumptions"] = []
+    assert before == [line for line in check(told).theorem if line.startswith("assumed")] != []
+
+
+def test_functions_above_move_with_beta_alone():
+    """K(b) + h(b) - h(b) is K(b) for a function h of b, which u, of another output, is not."""
+    told = json.loads(certified_once(["v*tanh(w)", "u"]))
+    piece, proof = (told[key]["pieces"][0] for key in ("potential", "certificate"))
+    ((key, text),) = piece["abbreviations"].items()
+    name, _, b = key.rstrip(")").partition("(")
+    piece["abbreviations"] = {key: f"{text} + h({b}) - h({b})"}
+    (at,) = (k for k, e in enumerate(proof["definitions"]) if e.get("name") == name)
+    for h in ("w", "u"):
+        proof["definitions"].insert(at, {"name": "h", "is": h})
+        if h == "w":
+            assert (
+                f"h({b}) is this h at the weights of the leaf with F(w) = {b}"
+                in check(told).theorem
+            )
+        else:
+            assert_refused(told, "not fixed by beta")
+        del proof["definitions"][at]
 
 
 CALLS = ("exp(z)", "exp(-z/2)", "sqrt(1 - z)", "(3 - z)**(1/3)", "log(1 - z)", "log(3 - z)")

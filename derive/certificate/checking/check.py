@@ -29,6 +29,7 @@ pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a 
     being z of a curve, or a root, which is given its "interval". A "warp" is 0 nowhere, and the
     "square" |w|^2 finite, by their relations with beta and laws.
     A curve without an interval is in a function on the leaf, along the flow, and says no more.
+    Integrals over x may have functions f(x) of the point of the leaf with F = x, as t, G and K.
     "domain" has the calls, or is null: :mod:`derive.certificate.checking.domain`.
 
 With a "vector" u in R^d, d >= 2, beta = phi u, and the weights are the scalars in phi and n = |u|.

@@ -48,6 +48,7 @@ PLAIN = {
     "sigmoid": "exp(u)/(exp(u) + 1)",
     "softplus": "log(exp(u) + 1)",
 }
+LANGUAGE = {"sqrt", *CALLS, *ABSOLUTE, *PLAIN}
 SIGNS: dict[type[ast.operator], Callable[[Function, Function], Function]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations, product, takewhile
 
 from derive.certificate.checking.domain import domain
 from derive.certificate.checking.flow import Field, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
+from derive.certificate.checking.reading import LANGUAGE
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
     JSON,
+    NAME,
     PROVED,
     REFUTED,
     UNDECIDED,
@@ -27,45 +29,56 @@ from derive.certificate.checking.theorem import Check, Checker
 
 STARTS = re.compile(r"the real root that starts at (.+)")
 CONTINUED = "the root on the branch of the start"
-LENGTH, PARAMETRIC = "the length of beta", "parametric"
+CALLED, KERNEL = re.compile(r"\b([A-Za-z_]\w*)\(([A-Za-z_]\w*)\)", re.ASCII), re.compile("K_*")
+LENGTH, PARAMETRIC, QUADRATURE = "the length of beta", "parametric", "quadrature"
 LARGEST = ("the largest real root", LENGTH)
 
 
 class Printed:
     """Define what is printed: each name is fixed by beta on the leaf, not just any function there.
 
-    *known* are the names that formulas in beta may use; others are aids of the proof.
+    *known* are the names that formulas in beta may use; others are aids of the proof. Abbreviations
+    are of their *own* names: of beta, z of a curve, or weights, if these move with beta alone.
     """
 
     def __init__(
-        self, space: Space, betas: Sequence[str], F: Sequence[Function], said: JSON, proof: JSON
+        self,
+        space: Space,
+        F: Mapping[str, Function],
+        said: JSON,
+        proof: JSON,
+        own: Collection[str] = (),
     ) -> None:
         self.space, self.leaf, self.slopes = space, Conditions(space), proof.get("slopes") or {}
-        self.squares = " - ".join(f"{name}**2" for name in betas)
+        self.squares = " - ".join(f"{name}**2" for name in F)
         roots = self.roots = {root["symbol"]: root for root in said["roots"]}
         constants, short = said["constants"], said.get("abbreviations", {})
         names, defined = {*constants, *roots, *short}, set[str]()
         given = [*constants, *short, *(root["symbol"] for root in said["roots"])]
         require(len(names) == len(given), "a name is given twice")
-        for name, f in zip(betas, F, strict=True):
+        for name, f in F.items():
             require(name not in space.names, f"the name {name!s:.40} is given twice")
             space.names[name] = f
+        others = [x for x in space.fields if all(space.along(x, f).is_zero() for f in F.values())]
         for entry in proof["definitions"]:
             if (name := entry.get("name")) in constants:
                 space.define(entry | {"value": constants[name]})
                 space.fixed.add(name)
             else:
                 space.define(entry)
-            if name in names and name not in constants:
-                text = short[name] if name in short else roots[name]["polynomial"]
-                fixed = names_in([text]) <= {*space.fixed, *betas, *defined, name}
+            if name in roots:
+                solved = names_in([roots[name]["polynomial"]]) - {name}
+                fixed = solved <= {*space.fixed, *F, *defined}
                 require(fixed, f"{name} uses a name that is not fixed by beta")
             if name in short:
-                same = space.names[name].same(space.read(short[name]))
-                require(same, f"{name} is not {short[name]:.60}")
+                f, among = space.names[name], {*space.fixed, *own, *(defined & {*short})}
+                alone = all(space.along(x, f).is_zero() for x in others)
+                fixed = alone and names_in([short[name]]) <= among
+                require(fixed, f"{name} uses a name that is not fixed by beta")
+                require(f.same(space.read(short[name])), f"{name} is not {short[name]:.60}")
             defined |= {name} & names
         require(defined == names, "a name that is printed is not defined")
-        self.known = {*space.fixed, *betas, *roots, *short}
+        self.known = {*space.fixed, *F, *roots, *short}
         self.lines = [f"{name} = {value}" for name, value in {**constants, **short}.items()]
 
     def branches(self, state: Checker) -> None:
@@ -132,7 +145,8 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     in_weights = said["kernel_in_weights"]
     state.require_plain([text for row in in_weights for text in row])
     _in_all_weights(state, in_weights, K, proof["definitions"])
-    printed = Printed(space, state.given["beta"], flow.F, said, proof)
+    F = dict(zip(state.given["beta"], flow.F, strict=True))
+    printed = Printed(space, F, said, proof)
     printed.leaf.take(state.conditions, {*space.given})
     printed.branches(state)
     state.table(in_weights)  # what it divides by must not vanish
@@ -238,9 +252,8 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     """Accept y = grad Q and Q as functions of beta, with grad Q = 0 at the start."""
     flow, space = state.flow, state.space
     at = [state.given["beta"].index(b) for b in said["beta"]]
-    space.kernel = {said["beta"][0]: said["kernel"]}
-    printed = Printed(space, said["beta"], [flow.F[a] for a in at], said, proof)
-    _in_beta(state, said, printed, at)
+    printed = _printed(state, said, proof)
+    in_weights = _in_beta(state, said, printed, at)
     y = [space.read(text) for text in said["gradient"]]
     g, ratio = mirror(state, at, y)
     require(all(map(ratio.same, state.ratios)), "one g serves for all outputs")
@@ -264,27 +277,74 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     shown, inside = ends or ([], [])
     state.ratios.append(ratio)
     linear = state.record["potential"].get("linear")
-    state.theorem += [*_lines(said, linear, ends is not None), *printed.lines, *shown]
+    state.theorem += [*_lines(said, linear, ends is not None, in_weights), *printed.lines, *shown]
     state.assume(printed.leaf, inside, g)
 
 
-def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> None:
+def functions(said: JSON) -> tuple[dict[str, str], dict[str, str]]:
+    """Return x for each function f(x) in integrals over x, and abbreviations with f for f(x)."""
+    short = said["abbreviations"]
+    texts = [*said["gradient"], said["Q"] or "", *short, *short.values()]
+    pairs = (pair for text in texts for pair in CALLED.findall(text))
+    found = dict.fromkeys(pair for pair in pairs if pair[0] not in LANGUAGE)
+    called, above = dict(found.keys()), dict[str, str]()
+    require(len(called) == len(found), "a function is of two variables")
+    for key, text in short.items():
+        f = key.removesuffix(f"({called.get(key.partition('(')[0])})")
+        require(NAME.fullmatch(f) and f not in above, f"{key:.40} is no name, or given twice")
+        above[f] = CALLED.sub(lambda m: m[1] if m[1] in called else m[0], text)
+    return called, above
+
+
+def _printed(state: Checker, said: JSON, proof: JSON) -> Printed:
+    """Define what is printed of a piece, with functions f(x) in integrals over x up to beta, or z.
+
+    These are K as it is printed, abbreviations, and else what they are defined to be, of the
+    weights on the leaf where F = x: at its end an integral has them as they are on the leaf.
+    """
+    space, curve, (called, above) = state.space, said["curve"], functions(said)
+    F = {b: f for b, f in zip(state.given["beta"], state.flow.F, strict=True) if b in said["beta"]}
+    alone = len(F) == 1 and {*called.values()}.isdisjoint(space.names)
+    require(alone or not called, "a function is not of what an integral runs over")
+    at_end = {f: f for f in called}
+    if said["kernel"] is not None:
+        at_end |= dict.fromkeys(filter(KERNEL.fullmatch, called), said["kernel"])
+    aids = {e["name"]: e["is"] for e in proof["definitions"] if {*e} == {"name", "is"}}
+    above = {f: aids[f] for f in called if f in aids} | above
+    own = {*said["beta"], *(root["symbol"] for root in said["roots"])}
+    if curve is not None:
+        own = {curve["parameter"]}
+    elif above.keys() <= called.keys():
+        own = {*space.given}
+    space.above = {said["beta"][0] if curve is None else curve["parameter"]: at_end}
+    printed = Printed(space, F, said | {"abbreviations": above}, proof, own)
+    printed.known -= called.keys() - said["abbreviations"].keys()
+    at_point = "at the weights of the leaf with F(w) ="
+    there = [f for f in above if f in called and curve is None]
+    printed.lines += [f"{f}({called[f]}) is this {f} {at_point} {called[f]}" for f in there]
+    return printed
+
+
+def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> bool:
     """Require that a form uses beta, z on a curve beta = h(z), or weights, and has its K and kind.
 
+    Tell whether it uses weights.
     Parametric without a curve is in the weights, at the point of the leaf above beta.
     """
     space, flow, curve, kernel = state.space, state.flow, said["curve"], said["kernel"]
     texts = [*said["gradient"], *(text for text in (said["Q"], kernel) if text is not None)]
     if curve is not None:
         z = curve["parameter"]
-        require(names_in([curve["beta"]]) <= space.fixed | {z}, "h uses more than z and constants")
+        own = space.fixed | {z, *said["abbreviations"]}
+        require(names_in([curve["beta"]]) <= own, "h uses more than z and constants")
         same = space.read(curve["beta"]).same(flow.F[at[0]])
         require(same and len(at) == 1, "beta is not h(z)")
         printed.known.add(z)
-    if in_weights := said["kind"] == PARAMETRIC and curve is None:
-        weights = {*state.given["weights"]}
+    weights = {*state.given["weights"]} & names_in(texts)
+    in_weights = said["kind"] == PARAMETRIC or bool(said["kind"] == QUADRATURE and weights)
+    if in_weights := in_weights and curve is None:
         require(flow.turning is None, "a length is no function of weights")
-        require(not weights.isdisjoint(names_in(texts)), "the form is in beta")
+        require(weights, "the form is in beta")
         printed.known |= weights
     numbers = {"pi"} - {*space.names}
     fixed = names_in(texts) <= printed.known | numbers
@@ -292,14 +352,15 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
     explicit = all(r["explicit"] is not None for r in said["roots"])
     kind = "explicit" if explicit else "algebraic"
     kind = PARAMETRIC if in_weights or curve is not None else kind
-    kind = "quadrature" if any("Integral" in text for text in texts) else kind
+    kind = QUADRATURE if any("Integral" in text for text in texts) else kind
     require(said["kind"] == kind, "the form is of another kind")
     if kernel is not None:
         require(len(at) == 1, "K of one output is said of several")
         state.equal([[space.read(kernel)]], [[flow.K[at[0]][at[0]]]], "K of one output")
+    return in_weights
 
 
-def _lines(said: JSON, linear: JSON, ends: bool) -> list[str]:
+def _lines(said: JSON, linear: JSON, ends: bool, in_weights: bool) -> list[str]:
     """Return what was shown of a piece; *linear* is the other term of Q of a vector."""
     curve, name = said["curve"], ", ".join(said["beta"])
     lines = [f"{'q' if linear else 'Q'}({name}) = {said['Q']}"] * (said["Q"] is not None)
@@ -312,7 +373,7 @@ def _lines(said: JSON, linear: JSON, ends: bool) -> list[str]:
         where += " while weights are finite" * (ends and "curve" in said["domain"]["undecided"])
         where = where if curve["interval"] else ", along the flow from the start"
         lines.append(f"{name} = {curve['beta']}{where}")
-    elif said["kind"] == PARAMETRIC:
+    elif in_weights:
         lines.append(f"these at the weights of the leaf with F(w) = ({name})")
     return lines + [f"K = {said['kernel']}"] * (said["kernel"] is not None)
 

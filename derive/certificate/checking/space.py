@@ -34,7 +34,7 @@ from derive.certificate.checking.text import (
     tree_of,
 )
 
-ROOTS, KERNEL = 100, "_kernel"
+ROOTS = 100
 Scope: TypeAlias = dict[str, Any]
 SHAPES = (
     *("main zero", "name of", "is name", "is name value"),
@@ -61,7 +61,7 @@ class Space(Reading):
     """Weights, constants and generators, with their values at a start in numbers.
 
     ``fixed`` are the given and the printed constants, ``laws`` what else the flow keeps, by values.
-    ``kernel`` is K as printed in a beta, of which K(b) in an integral up to it is the value at b.
+    ``above`` has, by the end of an integral over x, what functions f(x) are on the leaf there.
     """
 
     def __init__(self, weights: Sequence[str], constants: Sequence[str], room: int) -> None:
@@ -70,7 +70,7 @@ class Space(Reading):
         self.fixed, self.reserved, self.leads = set(constants), {INFINITY}, list[Function]()
         self.laws = dict[str, JSON]()
         self.fields = self.identity(self.weights)
-        self.kernel: dict[str, JSON] = {}
+        self.above: dict[str, dict[str, JSON]] = {}
 
     def beside(self, names: Sequence[str], constants: Sequence[str], room: int) -> Space:
         """Return a space of other names."""
@@ -295,11 +295,13 @@ class Space(Reading):
         if above == f"{high} - {x}":
             return self.read(f"Integral({below}, {x}, {low}, {high})")
         require(names_in([f, low]) <= self.fixed | {x}, "an integrand is of x and of constants")
-        if (kernel := self.kernel.get(high)) is None:
-            return self.read(f, {x: upper})
-        require(KERNEL not in self.names, "a name is reserved")
-        f = re.sub(rf"\bK_*\({x}\)", KERNEL, f)
-        return self.read(f, {x: upper, KERNEL: self.read(kernel)})
+        also = {x: upper}
+        for name, of in self.above.get(high, {}).items():
+            if (called := f"{name}({x})") in f:
+                also[f"_{name}"] = self.read(of)
+                f = re.sub(rf"\b{re.escape(called)}", f"_{name}", f)
+        require(also.keys().isdisjoint(self.names), "a name is reserved")
+        return self.read(f, also)
 
     def _define_call(self, entry: JSON, call: Call) -> None:
         """Add a call that is shown to be a known function."""

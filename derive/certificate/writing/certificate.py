@@ -154,7 +154,7 @@ class _Writer:
                 proved = verdict == PROVED
                 tries = self._plain([{}] if proved else failures(state, f"no {kind}"))
                 proofs[name] = self.first(sections.decide(name, verdict), record[name], tries)
-        forms = form_proofs(d.metric, d.blocks, state, self.calls)
+        forms = form_proofs(d.metric, record["metric"], d.blocks, state, self.calls)
         proofs["metric"] = self.first(sections.metric, record["metric"], forms)
         if d.warping.verdict is Verdict.PROVED:
             state.flow = state.flow.for_claim(claimed(record))
@@ -179,7 +179,7 @@ class _Writer:
         assumed = said["assumptions"]
         try:
             ends = [*self._ends(said, shown, block), {"domain": None}]
-            forms = form_proofs(shown, [block], self.state, self.calls)
+            forms = form_proofs(shown, said, [block], self.state, self.calls)
             for (found, proof), end in ((form, end) for form in forms for end in ends):
                 part = {**proof, **end}
                 part["definitions"] = [*proof["definitions"], *end.get("definitions", ())]

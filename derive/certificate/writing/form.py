@@ -7,29 +7,34 @@ are conserved quantities, roots are powers of polynomials there. These are the d
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import TypeAlias
 
 import sympy
 from sympy import Expr
 
+from derive.certificate.checking.sections import functions
 from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing.definitions import Calls, FormDefinitions
 from derive.certificate.writing.products import reduced, text_of, with_logs
+from derive.exact.field.function_field import names_in
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
+from derive.model.notation import AssumePositive
 from derive.potential.piece import Curve, Piece, Root
 from derive.potential.rewriting import without_hyperbolic
 from derive.records import Block, InducedMetric
 from derive.render.plain import plain
+from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
 
+POWERS = [sign * n for n in range(1, 9) for sign in (1, -1)]
 Shown: TypeAlias = Piece | InducedMetric
 
 
 def form_proofs(
-    shown: Shown, blocks: Sequence[Block], state: Checker, calls: Calls
+    shown: Shown, said: JSON, blocks: Sequence[Block], state: Checker, calls: Calls
 ) -> Iterator[tuple[FormDefinitions, JSON]]:
     """Yield what may prove a form of Q, or K and rho in beta: the names there, and how to go on.
 
@@ -37,13 +42,17 @@ def form_proofs(
     w_0. Either the constants are laws, and nothing else is asked of the leaf; or they are values,
     and law - value = 0 is solved for symbols of the start, or for weights.
     """
-    for solved in ("", "start", "weights", "conic"):
+    called, above = functions(said) if isinstance(shown, Piece) else ({}, {})
+    leaves = [*_leaves(blocks[0])] if called and above else [None]
+    for solved, leaf in product(("", "start", "weights", "conic"), leaves):
         form = _Form(shown, blocks, state, calls)
         try:
             form.name_constants(solved)
             if solved:
                 form.solve_leaf(solved)
-            if (curve := form.curve) is not None and curve.weight:
+            if called:
+                form.name_above(leaf, called, above)
+            elif (curve := form.curve) is not None and curve.weight:
                 form.define({"name": str(curve.parameter), "is": curve.weight})
             elif curve is not None and not isinstance(shown, InducedMetric):
                 form.name_parameter(curve, shown.gradient[0])
@@ -58,6 +67,12 @@ def form_proofs(
             form.definitions.__exit__()
             form.space.leave(form.before)
         yield form.definitions, {"definitions": entries, "slopes": slopes}
+
+
+def _leaves(block: Block) -> Iterator[SolvedLeaf]:
+    """Yield the leaf of one output in each weight in which it is solved for."""
+    with contextlib.suppress(AssumePositive):
+        yield from solved_leaves(block.metric.conserved, block.notation)
 
 
 class _Form:
@@ -75,8 +90,6 @@ class _Form:
         names, F = state.given["beta"], state.flow.F
         betas = names if isinstance(shown, InducedMetric) else [str(b) for b in shown.betas]
         self.space.names |= {b: F[names.index(b)] for b in betas}
-        if not isinstance(shown, InducedMetric) and (kernel := shown.kernel) is not None:
-            self.space.kernel = {betas[0]: plain(kernel)}
 
     def name_constants(self, solved: str) -> None:
         """Name the printed constants: as laws with their values, or where these are *solved* for
@@ -86,6 +99,37 @@ class _Form:
             text = plain(value)
             self.define({"name": str(symbol), "is": law or text, "value": text})
             self.space.fixed.add(str(symbol))
+
+    def name_above(
+        self, leaf: SolvedLeaf | None, called: Mapping[str, str], above: Mapping[str, str]
+    ) -> None:
+        """Name functions on the leaf that integrals are of: K, or t, and G by which a weight is."""
+        if leaf is not None:
+            self.define({"name": str(leaf.variable), "is": repr(leaf.place)})
+        for name, text in above.items():
+            image = text if leaf is None else self._integral(leaf, name, text)
+            self.define({"name": name, "is": image})
+        kernel = self.state.record["metric"]["kernel_in_weights"]
+        (i,) = self.blocks[0].outputs
+        for name in (f for f in called if f not in self.space.names):
+            self.define({"name": name, "is": kernel[i][i]})
+
+    def _integral(self, leaf: SolvedLeaf, name: str, text: str) -> str:
+        """Return what a name is on the leaf: of an integral G, w^n = w_0^n + n G gives it there.
+
+        Or it is that of w = w_0 exp(G).
+        """
+        for g in (g for g in leaf.integrals if str(leaf.images[g.name]) == name):
+            G, p = leaf.field.named(g.name), leaf.given.p
+            for w in p.weights:
+                image, start = leaf.at(p.field.named(w)), repr(p.at_start(p.field.named(w)))
+                powers = (n for n in POWERS if g.name not in names_in(image**n - n * G))
+                if g.name in names_in(image):
+                    n = next(powers, 0)
+                    known = f"({start})**{n} + {n}*({text})" if n else f"({start})*exp({text})"
+                    self.define({"zero": f"{w}**{n or 1} - ({known})", "main": w})
+                    return f"({w}**{n} - ({start})**{n})/{n}" if n else text
+        return text
 
     def _law_of(self, value: Expr) -> str | None:
         """Return the conserved function of the weights that a constant is the *value* of.

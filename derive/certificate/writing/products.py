@@ -69,13 +69,24 @@ def exponential(space: Space, call: Call) -> JSON:
 
     Those of terms of a sum are defined where they are not known.
     """
-    logs = [*_logarithms(space, call.argument)]
-    u = call.argument - space.sum(g.image * n for g, n in logs)
+    u, sums = _without_sums(space, call.argument)
+    logs = [*_logarithms(space, u)]
+    u = u - space.sum(g.image * n for g, n in logs)
     rest = [] if u.is_zero() else [_multiple(space, u)]
-    if rest == [None] and (*logs, *(terms := terms_of(u)))[1:]:
+    if rest == [None] and (*sums, *logs, *(terms := terms_of(u)))[1:]:
         rest = [_multiple(space, v) or (call._replace(argument=v), 1) for v in terms]
-    parts = [*logs, *filter(None, rest)]
+    parts = [*sums, *logs, *filter(None, rest)]
     return None if None in rest else combined(space, call, parts)
+
+
+def _without_sums(space: Space, u: Function) -> tuple[Function, list[tuple[Call, int]]]:
+    """Return a function without the terms of exponents that are known, of several, and these."""
+    found = list[tuple[Call, int]]()
+    for x, n in product((x for x in space.known if x.kind == "exp"), (1, -1)):
+        whole, part = (_without_roots(space, f) for f in (u, x.argument * n))
+        if len((whole - part).top) + len(part.top) == len(whole.top) > len(part.top) > 1:
+            u, found = whole - part, [*found, (x, n)]
+    return u, found
 
 
 def _logarithms(space: Space, u: Function) -> Iterator[tuple[Call, int]]:
