@@ -52,7 +52,7 @@ def _conserved(d: Derivation) -> Iterator[Statement]:
 def _potential(d: Derivation) -> Iterator[Statement]:
     """Yield Q with its domain, and what it is for: regression, decreasing losses, decay."""
     pieces, by = d.potential.pieces, d.potential.finding
-    words = "then along the flow `grad Q(beta(t)) = int_0^t g lambda`"
+    words = f"then along the flow `grad Q(beta(t)) = int_0^t {_warp(d)}lambda ds`"
     above = (*introduction(d),)
     yield Statement(words, kind="regularizer", conditions=assumed(d), by=by, above=above)
     for domain in (piece.domain for piece in pieces if piece.domain is not None):
@@ -60,6 +60,11 @@ def _potential(d: Derivation) -> Iterator[Statement]:
         words = "`Q` is defined on {where}"
         yield Statement(words, where, kind="domain", conditions=assumed(d), by=by)
     yield from uses(d)
+
+
+def _warp(d: Derivation) -> str:
+    """Return the warp as a factor, where there is one."""
+    return "" if d.hessian.verdict is Verdict.PROVED else "g "
 
 
 def assumed(d: Derivation) -> tuple[Condition, ...]:
@@ -143,7 +148,7 @@ def _minimiser(d: Derivation, Q: str) -> Statement:
     over = "the domain" if domains and convex else EVERY_CONVEX
     return Statement(
         f"its limit meets the KKT conditions of `min {Q}` subject to `X beta = y`; as"
-        f" `Hess Q = g rho` is positive definite, it is the unique minimiser on {over}",
+        f" `Hess Q = {_warp(d)}rho` is positive definite, it is the unique minimiser on {over}",
         kind="minimiser",
         conditions=("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",),
     )

@@ -131,8 +131,9 @@ def _first_difference(
             if a != b:
                 several = p.d > 1
                 along = f"2 tau ({', '.join(map(str, e))})" if several else "2 tau"
-                where = f"coefficient of tau^{n} in {f'beta{p.labels[i]}' if several else 'beta'}"
-                statement = f"{where} where grad R = {along}, where grad Q = {along}"
+                where = f"where grad R = {along}, or grad Q = {along}"
+                beta = f"beta{p.labels[i]}" if several else "beta"
+                statement = f"{where}, the coefficient of tau^{n} in {beta}"
                 point = tuple(start.items()) or (("tau", Fraction(0)),)
                 return Identity(statement, str(a), str(b), point, a - b)
     return None

@@ -295,8 +295,10 @@ def minimum_of(
         words = "`{name}` is a root `r` of the polynomial below; {why}"
     elif isinstance(minimum, RootByInterval):
         words = "`{name}` is known at every `beta`:"
+    elif any(form is not None for form in minimum.closed_forms):
+        words = "`{name}` has the formula below: {why}"
     else:
-        words = "`{name}` is as below: {why}"
+        words = "`{name}` is a root `r` of the polynomial below: {why}"
     given = minimum.given
     return Statement(words, values, kind=kind, about=about, conditions=given, below=below)
 

@@ -316,7 +316,9 @@ def _minimum(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
             finding = Finding(Verdict.PROVED, "one root r >= 0, for almost all beta with some w")
         elif len(factors) == 1 and follow_from_distance(problem, factors[0]):
             where = "the weights are rational in r, beta and the start, and so are real"
-            reason = f"the smallest real root, for almost all beta and starts with some w: {where}"
+            reason = (
+                f"the smallest real root, for almost all beta and starts with some w, as {where}"
+            )
             finding = Finding(Verdict.PROVED, reason)
     except Stopped as step:
         finding = Finding(Verdict.UNDECIDED, str(step))

@@ -76,7 +76,7 @@ def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> Cl
         evidence.append(_identity(problem, F, projectors, norms[-1], betas))
     onto = any(reaches_all(problem, group) for group in F.groups)
     reason = (
-        "F composes quadratic forms, q(F) = p_1 ... p_L with |w|^2 = sum (p_1 + ... + p_L), and "
+        "F composes quadratic forms: q(F) = p_1 ... p_L, where all p of all q add up to |w|^2, and "
         "p_1 + ... + p_L >= L (p_1 ... p_L)^(1/L) with equality for some w"
     )
     return ClosedCost((tuple(norms),), onto, reason, tuple(evidence))

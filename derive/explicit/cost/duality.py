@@ -258,9 +258,10 @@ def find_nuclear(
     if (found := find_factors(forms)) is None:
         return None
     part, placed = found
+    rows = "; ".join(", ".join(map(str, row)) for row in part.matrix(betas).tolist())
     reason = (
-        f"U V^T is the matrix B of beta, {part.matrix(betas).tolist()}; by Lagrange duality R_F "
-        "is max <L, B> over the L with no singular value above 2, twice the nuclear norm of B"
+        f"U V^T is the matrix B = [{rows}] of beta; by Lagrange duality R_F "
+        "is max <L,B> over the L with no singular value above 2, twice the nuclear norm of B"
     )
     lines = [[s * weights[k] for k, s in copy] for copy in placed]
     evidence = (_identity(weights, forms, part, sympy.Matrix(lines)),)

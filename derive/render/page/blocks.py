@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import singledispatch
 from itertools import chain, groupby, repeat, zip_longest
 
-from sympy import Expr, Poly
+from sympy import Expr, Poly, Rational
 
 from derive.errors import DeriveError, InputError
 from derive.language import to_sympy
@@ -135,7 +135,7 @@ def as_math(value: object) -> str:
 
 as_math.register(Expr, inline)
 as_math.register(Tree, lambda value: inline(to_sympy(value)))
-as_math.register(Fraction, fraction)
+as_math.register(Fraction, lambda value: inline(Rational(value)))
 as_math.register(Poly, by_powers)
 as_math.register(Text, lambda value: MATH[value.kind](value.text))
 as_math.register(
@@ -231,8 +231,8 @@ def _(line: Equations) -> Iterator[Element]:
 
 
 def _side(value: object) -> str:
-    if isinstance(value, Expr):
-        return latex(value)
+    if isinstance(value, Expr | Fraction):
+        return latex(Rational(value) if isinstance(value, Fraction) else value)
     return TALL.sub(lambda m: rf"\Bigl({m[1]}\Bigr)", as_math(value).strip())
 
 
