@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from derive.limits.find import Regimes as Limits
     from derive.limits.random_width import RandomWidth
     from derive.perturbed.record import Perturbation
+    from numerics.confirm.regression_problem import Check
 
 SCALE, TO = "alpha", "0,oo"
 
@@ -69,18 +70,18 @@ class Regimes(Steepest, OfModel, Checked):
 
         return regimes(derived(self.model, enter, name), name, self.to.split(","), enter)
 
-    def confirm(self, record: Any, enter: Enter) -> tuple[str, bool]:
+    def confirm(self, record: Any, enter: Enter) -> Check:
         """Test the limits of grad Q at two scales, or by random draws how often Q is in either."""
         from numerics.confirm.limits import confirm_limits, confirm_width
+        from numerics.confirm.regression_problem import Check
 
         if self.width:
             enter("random draws")
-            confirmed = confirm_width(record)
-            return confirmed.report(), confirmed.passed
+            return confirm_width(record)
         enter("numbers at two scales")
-        confirmations = confirm_limits(record)
-        lines = [c.report() for c in confirmations] or ["there is no limit to check"]
-        return "\n".join(lines), all(c.passed for c in confirmations)
+        checks = sorted(confirm_limits(record), key=lambda check: check.passed)
+        told = "\n".join(check.report() for check in checks) or "there is no limit to check"
+        return Check(all(check.passed for check in checks), told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,13 +150,12 @@ class Perturb(OfModel, Checked):
         more = {"penalty": self.penalty, "process": self.process}
         return perturb(derived(self.model, enter), self.by, enter, **more)
 
-    def confirm(self, record: Perturbation, enter: Enter) -> tuple[str, bool]:
+    def confirm(self, record: Perturbation, enter: Enter) -> Check:
         """Test the drift by perturbed flows of the weights."""
         enter("perturbed flow of the weights")
         from numerics.confirm.perturbed import confirm_perturbation
 
-        confirmed = confirm_perturbation(record)
-        return confirmed.report(), confirmed.passed
+        return confirm_perturbation(record)
 
 
 @dataclass(frozen=True, kw_only=True)

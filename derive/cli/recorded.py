@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from derive.derivation import Derivation
     from derive.model.typed import TypedModel
     from derive.outcome import Outcome
+    from numerics.confirm.regression_problem import Check
 
 EXIT = {"PROVED": YES, "REFUTED": NO, "UNDECIDED": UNDECIDED}
 """The exit status of a verdict."""
@@ -51,20 +53,15 @@ class Checked(Recorded):
     check: bool = option(False, "Confirm by precise flows of the weights.")
 
     @abstractmethod
-    def confirm(self, record: Any, enter: Enter) -> tuple[str, bool]:
-        """Return what numbers say of a record, and whether they confirm it."""
+    def confirm(self, record: Any, enter: Enter) -> Check:
+        """Return what numbers say of a record."""
 
     def complete(self, record: Any, answer: Answer, enter: Enter) -> Answer:
-        """Add what numbers say; where they do not confirm the record, it is undecided."""
+        """Add what numbers say, where that is asked for."""
         if not self.check:
             return answer
         enter.keep_unfinished(answer)
-        try:
-            lines, passed = self.confirm(record, enter)
-        except DeriveError as error:
-            lines, passed = f"--check: could not be done: {error}", False
-        code = answer.code if passed else UNDECIDED
-        return replace(told(answer, self.form, lines), code=code)
+        return checked(answer, self.form, lambda: self.confirm(record, enter))
 
     def run(self) -> int:
         """Refuse a check beside other forms than text."""
@@ -128,6 +125,21 @@ def told(answer: Answer, form: Form, text: str) -> Answer:
     """Return an answer with more text, which other forms have beside them."""
     below = f"{answer.result}\n\n{text}"
     return replace(answer, result=below) if form.name == "text" else answer.saying(text)
+
+
+def checked(answer: Answer, form: Form, check: Callable[[], Any]) -> Answer:
+    """Return an answer with what numbers say; where they do not confirm it, it is undecided."""
+    try:
+        found = check()
+    except DeriveError as error:
+        return answer.failing(f"derive: --check: could not be done: {error}")
+    if found is None:
+        return answer.saying("--check: there is no Q to check")
+    report = found.report()
+    if form.name == "json":
+        answer = with_field(answer, "check", found.to_record())
+    answer = told(answer, form, report)
+    return answer if found.passed else answer.failing("derive: --check: " + report.split("\n")[0])
 
 
 def with_data(answer: Answer, found: Any, form: Form) -> Answer:

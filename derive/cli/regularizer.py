@@ -6,15 +6,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from derive.cli.forms import TEXT, Form, offer_page, rendered
+from derive.cli.forms import Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
 from derive.cli.output import check_writable, contents
-from derive.cli.recorded import EXIT, answer_with, bare_answer, derived, told, with_data, with_field
+from derive.cli.recorded import EXIT, answer_with, bare_answer, checked, derived, told, with_data
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
-from derive.errors import DeriveError, InputError, NumericalError
+from derive.errors import InputError, NumericalError
 from derive.option import option
 
 if TYPE_CHECKING:
@@ -123,19 +122,7 @@ class Regularizer(Steepest, OfModel, Command):
     def with_check(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add the cross-check of Q to the text, or to the record and beside it."""
         enter("flow in the weights")
-        try:
-            check = _check(derivation, self.digits)
-        except DeriveError as error:
-            return answer.failing(f"derive: --check: could not be done: {error}")
-        if check is None:
-            return answer.saying("--check: there is no Q to check")
-        report = check.report()
-        if self.form.name == "json":
-            answer = with_field(answer, "check", check.to_record())
-        answer = told(answer, self.form, report)
-        if check.passed:
-            return answer
-        return answer.failing("derive: --check: " + report.partition("\n")[0])
+        return checked(answer, self.form, lambda: _check(derivation, self.digits))
 
     def with_data_order(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add what limits on the data depend on; a page is that of this question."""
@@ -155,13 +142,7 @@ class Regularizer(Steepest, OfModel, Command):
         if not self.check:
             return answer
         enter("flows in the weights")
-        try:
-            check = check_order(order, labels)
-        except DeriveError as error:
-            return answer.failing(f"derive: --check: could not be done: {error}")
-        report = check.report()
-        answer = told(answer, self.form, fill(report, 80) if self.form is TEXT else report)
-        return answer if check.passed else answer.failing("derive: --check: the limits differ")
+        return checked(answer, self.form, lambda: check_order(order, labels))
 
     def with_conjecture(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add what became of a conjectured Q to the text, or beside it; 1 where it differs."""

@@ -22,7 +22,7 @@ from derive.model.parameterization import Parameterization
 from derive.outcome import headline
 from derive.potential.domain import CONVEX
 from derive.render import sections
-from derive.render.document import Document, Part, phrase, say
+from derive.render.document import Document, Part, say
 from derive.render.plain import MARK, mark, mark_quoted, unmark
 from derive.render.proof import inner_product, proof_lines
 from derive.render.refutation import failing, refuted_proof, values_at
@@ -319,7 +319,7 @@ def _with_letters(d: Derivation, theorem: Iterable[object]) -> Iterator[object]:
     whole = " ".join(text_lines(lines, OnPage))
     steering = d.parameterization.geometry.steering.formula
     letters = [
-        (phrase(f"theorem.{name}", steering=steering),)
+        (*say(f"theorem.{name}", steering=steering),)
         for name, pattern in LETTERS.items()
         if pattern.search(whole)
     ]

@@ -236,10 +236,3 @@ def say(what: str, /, **values: object) -> Iterator[Clause | Equations]:
             yield Equations(tuple(rows))
         elif words:
             yield Clause(words, values)
-
-
-def phrase(what: str, /, **values: object) -> Sentence:
-    """Return a text without displayed formulas, to be put into others."""
-    (line,) = say(what, **values)
-    assert isinstance(line, Clause)
-    return line

@@ -23,7 +23,6 @@ from derive.exact.field.function_field import RationalFunction
 from derive.folder import read_table
 from derive.language import to_text
 from derive.language.tree import Tree
-from derive.matrices import MatrixDerivation
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.optimizers.pushed import PushedDerivation
@@ -154,12 +153,6 @@ def _dual_coordinates(d: Derivation) -> list[Record]:
     return duals if d.warping.verdict is Verdict.PROVED else [dict.fromkeys(x) for x in duals]
 
 
-def _lie_dimension(d: Derivation) -> int | None:
-    if d.conserved.verdict is not Verdict.PROVED:
-        return None
-    return len(d.parameterization.weights) - len(d.idle) - len(d.ties) - d.conserved.bound
-
-
 OF_NOTHING = {"listed": (), "named": {}, "smooth": True, "truth": False}
 
 WAYS: Mapping[str, Callable[[Any], object]] = {
@@ -191,7 +184,11 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "first": lambda rows: rows[0][1],
     "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
     "growth": _growth,
-    "lie_dimension": _lie_dimension,
+    "lie_dimension": lambda d: (
+        len(d.parameterization.weights) - len(d.idle) - len(d.ties) - d.conserved.bound
+        if d.conserved.verdict is Verdict.PROVED
+        else None
+    ),
     "lines": lambda lines: [unmark(text) for text in text_lines(lines)],
     "listed": tuple,
     "logs": lambda logs: [{"coefficient": c, "argument": a} for c, a in logs],
@@ -206,7 +203,6 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "only": lambda values: values[0],
     "outputs": lambda d: getattr(d.parameterization, "trees" if d.direction is None else "texts"),
     "pairs": named,
-    "pieces": lambda o: () if o.potential is None else o.potential.pieces,
     "proof": lambda p: [*text_lines(p.statements[0].proof)],
     "rates": lambda d: dict(
         zip(d.parameterization.weights, d.parameterization.geometry.texts, strict=True)
@@ -223,7 +219,6 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "sign": ("as at beta_0", "> 0").__getitem__,
     "smooth": bool,
     "steep": lambda steep: [{"coordinate": x, "side": s, "slope": m} for x, s, m in steep],
-    "text": str,
     "texts": lambda values: list(map(str, values)),
     "trees_or_texts": lambda p: p.trees or p.texts,
     "tried": _tried,
@@ -286,11 +281,6 @@ def _certified_for_every_size(d: EntrywiseDerivation, seconds: float) -> Record:
     return certified
 
 
-def _with_derivations(d: MatrixDerivation, seconds: float) -> Record:
-    """Return what is said of matrices with the derivation of one entry."""
-    return record(d) | {"entry": d.entry and json.loads(render_json(d.entry, seconds))}
-
-
 def _certified_in_balls(found: PushedDerivation, seconds: float) -> Record:
     """Return the record of a flow that has no law; what its certificate has is soon written."""
     content = record(found)
@@ -304,7 +294,9 @@ def _certified_in_balls(found: PushedDerivation, seconds: float) -> Record:
 CERTIFIED: Mapping[str, Callable[[Any, float], Record]] = {
     "Derivation": _certified,
     "EntrywiseDerivation": _certified_for_every_size,
-    "MatrixDerivation": _with_derivations,
+    "MatrixDerivation": lambda d, seconds: (
+        record(d) | {"entry": d.entry and json.loads(render_json(d.entry, seconds))}
+    ),
     "PushedDerivation": _certified_in_balls,
 }
 """The records that have a certificate, and what writes them with it."""

@@ -13,7 +13,6 @@ from derive.derivation import Derivation
 from derive.joint import kernel_in_weights
 from derive.model.direction import Direction
 from derive.model.notation import log_expr, to_expr
-from derive.potential.block import DirectionTerms
 from derive.potential.piece import Piece, Root, trimmed
 from derive.records import Block
 from derive.render.arranged import read
@@ -249,7 +248,13 @@ def _direction(block: Block, piece: Piece, name: str) -> Iterator[object]:
         yield from say("direction.signs", u=u)
     r = tell("r_{u} ", u=u) if _has_rate(direction) else ""
     yield from say("direction.functions", u=u, n=n, r=r, s=s, Q=name)
-    yield from _psi(turning)
+    if turning.g is None:
+        yield from say("direction.unwritten")
+    else:  # psi in the scalars and the norm
+        symbols = direction.notation.weights
+        pushed = to_expr(direction.rate * direction.phi, symbols)
+        psi = turning.g * symbols[direction.norm] / pushed * direction.sign
+        yield from say("direction.here", rows=(("g", turning.g), ("psi", sympy.powsimp(psi))))
     yield from _chart_lines(block, piece.roots)
     (slope,) = piece.gradient
     if not slope.has(sympy.Integral) and not slope.atoms(AppliedUndef):
@@ -271,17 +276,6 @@ def _no_hessian(direction: Direction) -> Iterator[object]:
         rate, slope = " + log r_{u}", " + <grad log r_{u}, grad {s}>"
     more = {"rate": tell(rate, u=u), "slope": tell(slope, u=u, s=s)}
     return say("direction.no_hessian", n=Text(direction.norm), s=s, **more)
-
-
-def _psi(turning: DirectionTerms) -> Iterator[object]:
-    """Yield psi and the clock in the scalars and the norm."""
-    if turning.g is None:
-        yield from say("direction.unwritten")
-        return
-    symbols, direction = turning.direction.notation.weights, turning.direction
-    pushed = to_expr(direction.rate * direction.phi, symbols)
-    psi = turning.g * symbols[direction.norm] / pushed * direction.sign
-    yield from say("direction.here", rows=(("g", turning.g), ("psi", sympy.powsimp(psi))))
 
 
 def _segment(block: Block, piece: Piece, name: str) -> Iterator[object]:

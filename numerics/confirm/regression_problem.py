@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -305,11 +306,11 @@ def draw_target(
     return y
 
 
-HEAVY = 4
-"""The factor of one row and its label, whose loss then weighs the square of it."""
+HEAVY, DIGITS = 4, 15
+"""The factor of one row and its label, whose loss then weighs the square of it; digits of flows."""
 
 
-def check_order(order: DataOrder, y: Iterable[str], digits: int = 15) -> Check:
+def check_order(order: DataOrder, y: Iterable[str]) -> Check:
     """Run two flows from the start, with numbers for its symbols, or where it was refuted.
 
     Raises:
@@ -326,10 +327,10 @@ def check_order(order: DataOrder, y: Iterable[str], digits: int = 15) -> Check:
             raise InputError("the start has no rational value") from None
     missing = {w: Fraction(0) for w in p.weights if w not in start}
     data = order.X, [Fraction(x) for x in y]
-    ends = (end.limit for end in reweighted(p, data, {**start, **missing}, HEAVY, digits))
+    ends = (end.limit for end in reweighted(p, data, {**start, **missing}, HEAVY, DIGITS))
     apart = max(abs(a - b) for a, b in zip(*ends, strict=True))
     # Where limits depend on weights, y may be no such y.
-    passed = order.verdict is not Verdict.PROVED or apart < mpf(10) ** (3 - digits)
+    passed = order.verdict is not Verdict.PROVED or apart < mpf(10) ** (3 - DIGITS)
     at = ", ".join(f"{w} = {x}" for w, x in start.items())
     title = f"Flows in which the first loss weighs 1 and {HEAVY**2} end {float(apart):.2g} apart"
-    return Check(passed, f"{title}, from {at}")
+    return Check(passed, title, notes=(textwrap.fill(f"  from {at}", subsequent_indent="    "),))

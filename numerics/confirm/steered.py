@@ -35,7 +35,7 @@ from numerics.confirm.regression_problem import (
     least,
 )
 from numerics.evaluate.lowering import fixed_starts, joint
-from numerics.evaluate.numbers import Array, Real, compiled
+from numerics.evaluate.numbers import Array, Real, compiled, rational
 from numerics.integrator.builder import Builder, Register, Tape, compile_forward
 from numerics.integrator.gradient_flow import DriftWatch, Steered
 from numerics.integrator.jets import Program, bits_of
@@ -173,9 +173,8 @@ class _Run:
     def _stepped(self, field: Tape, n: int, time: Fraction) -> list[Real]:
         """Return where finite steps end."""
         step, count = Program(field, bits_of(IN_STEPS)), n * STEPS
-        state = [mpmath.mpf(x.numerator) / x.denominator for x in self.origin]
-        state += [mpmath.mpf(0)] * self.sizes[1]
-        size = mpmath.mpf(time.numerator) / time.denominator / count
+        state = [*map(rational, self.origin), *[mpmath.mpf(0)] * self.sizes[1]]
+        size = rational(time) / count
         for _ in range(count):
             state = [x + size * v for x, v in zip(state, step.at(state), strict=True)]
         self._kept(state)

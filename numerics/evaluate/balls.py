@@ -23,6 +23,7 @@ from numerics.evaluate.doubles.formulas import (
     ParametricFormulas,
     Point,
     VectorFormulas,
+    from_end,
     point,
 )
 
@@ -76,16 +77,10 @@ def suffices(x: arb, bits: int, least: float) -> bool:
 # Functions of the texts of formulas, on real and on complex balls.
 
 
-def _above(low: int, name: str) -> Function:
-    """Return a function that is defined above *low*."""
-    function = methodcaller(name)
-
-    def value(x: arb) -> Any:
-        if x <= low:
-            raise Undefined
-        return function(x)
-
-    return value
+def _log(x: arb) -> arb:
+    if x <= 0:
+        raise Undefined
+    return x.log()
 
 
 def _sqrt(x: arb) -> arb:
@@ -185,8 +180,7 @@ REAL: Mapping[str, Function] = {
     "sqrt": _sqrt,
     "Ei": methodcaller("ei"),
     "Li2": _dilogarithm,
-    "log": _above(0, "log"),
-    "log1p": _above(-1, "log1p"),
+    "log": _log,
     "tangent": _tangent,
     "power": _power,
     "minimum": lambda x, y: x.min(y),
@@ -199,7 +193,7 @@ REAL: Mapping[str, Function] = {
 """What the texts of formulas call, on real balls."""
 
 
-def _log(z: Any) -> acb:
+def _complex_log(z: Any) -> acb:
     return acb(z).log(analytic=True)
 
 
@@ -242,10 +236,11 @@ def _complex_root(number: int, *coefficients: Any) -> acb:
 COMPLEX: Mapping[str, Function] = {
     **{name: (lambda z, f=methodcaller(name): f(acb(z))) for name in (*_ENTIRE, "tan", "tanh")},
     "sqrt": _complex_sqrt,
-    "log": _log,
-    "log1p": lambda z: _log(1 + z),
-    "asinh": lambda z: _log(z + _complex_sqrt(1 + z * z)),
-    "atan": lambda z: (_log(1 + acb(0, 1) * z) - _log(1 - acb(0, 1) * z)) / acb(0, 2),
+    "log": _complex_log,
+    "asinh": lambda z: _complex_log(z + _complex_sqrt(1 + z * z)),
+    "atan": lambda z: (
+        (_complex_log(1 + acb(0, 1) * z) - _complex_log(1 - acb(0, 1) * z)) / acb(0, 2)
+    ),
     "tangent": lambda z: acb(z).tan(),
     "Ei": _complex_exponential_integral,
     "Li2": lambda z: acb(z).polylog(2) if acb(z).real < 1 else acb("nan"),
@@ -356,16 +351,15 @@ class Curve(ParametricFormulas):
         outward = 1 if end is None or beyond(point(c, end / 2)) > 0 else -1
 
         def chart(x: arb) -> Point:
-            return point(c, sign * x) if outward > 0 else _from_end(c, sign, x)
+            return point(c, sign * x) if outward > 0 else from_end(c, sign, x)
+
+        def change(x: arb) -> Quantity:
+            return (self._height(c, p := chart(x)) - beta) / self._at(self.slope, c, p)
 
         x = _near_zero(lambda x: beyond(chart(x)) * outward, most)
         for _ in range(ctx.prec.bit_length()):
-            p = chart(x)
-            change = (self._height(c, p) - beta) / self._at(self.slope, c, p)
-            x = (x - change * (sign * outward)).mid()
-        p = chart(x)
-        change = (self._height(c, p) - beta) / self._at(self.slope, c, p)
-        room = (2 * abs(change) + abs(x) * arb(2) ** (4 - ctx.prec)).upper()
+            x = (x - change(x) * (sign * outward)).mid()
+        room = (2 * abs(change(x)) + abs(x) * arb(2) ** (4 - ctx.prec)).upper()
         sides = (beyond(chart(x + s * room)) * (s * outward) for s in (-1, 1))
         if not all(side > 0 for side in sides):
             return (arb.nan(),) * 3
@@ -395,13 +389,6 @@ def _near_zero(beyond: Function, most: arb | None) -> arb:
         middle = ((low + high) / 2).mid()
         low, high = (low, middle) if over(middle) else (middle, high)
     return (arb(2) ** high).mid()
-
-
-def _from_end(c: Constants, sign: int, x: arb) -> Point:
-    """Return what lies x away from an end of z."""
-    span = None if c.high is None or c.low is None else c.high - c.low
-    other = None if span is None else span - x
-    return (c.high - x, x, other) if sign > 0 else (c.low + x, other, x)
 
 
 class Vector(VectorFormulas):

@@ -27,6 +27,7 @@ from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Lift, Piece
+from numerics.evaluate.doubles.formulas import divergence
 from numerics.evaluate.numbers import Array, Number, Real, compiled, read_number
 from numerics.evaluate.start import broken_signs
 from numerics.integrator.builder import Builder, Register, Tape, compile_forward
@@ -188,7 +189,8 @@ class IntegratedBlock:
     def __call__(self, what: str, columns: Sequence[Array], least: float) -> list[Array]:
         """Return what is asked for at points; nan where the leaf does not reach."""
         if what == "bregman":
-            return [self._bregman(columns)]
+            value, gradient = (lambda *x, of=of: self(of, x, least) for of in ("value", "gradient"))
+            return divergence(value, gradient, columns)
         if what == "stretch":
             return [1 / self("hessian", columns[:1], least)[0]]
         beta0 = self.beta0
@@ -219,15 +221,6 @@ class IntegratedBlock:
             case "inverse":
                 return self._inverse(point, working)
         raise ValueError(f"Q has no {what!r}")
-
-    def _bregman(self, columns: Sequence[Array]) -> Array:
-        d = len(columns) // 2
-        b, b0 = columns[:d], columns[d:]
-        (total,), (low,) = (self("value", x, 0.0) for x in (b, b0))
-        total = total - low
-        for g, x, x0 in zip(self("gradient", b0, 0.0), b, b0, strict=True):
-            total = total - g * (x - x0)
-        return total
 
     def _hessian(self, beta: Sequence[Number], digits: int) -> list[Real]:
         """Return the d^2 entries of ``g rho`` above beta, row by row; nan off the leaf."""

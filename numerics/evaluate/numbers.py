@@ -164,19 +164,16 @@ def evaluated(
 _LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory
 
 
-def read_matrix(X: Number, d: int | None = None, what: str = "X") -> list[list[Fraction]]:
-    """Return m rows of d numbers each, by default as the first has; InputError for anything else.
-
-    *what* names the matrix in messages.
-    """
+def read_matrix(X: Number, d: int | None = None) -> list[list[Fraction]]:
+    """Return m rows of d numbers, or of as many as the first; InputError for anything else."""
     # tolist, as an mpmath matrix iterates over its entries, not its rows
-    rows = _items(X.tolist() if hasattr(X, "tolist") else X, what, "rows of numbers")
-    matrix = [read_vector(row, f"row {i} of {what}") for i, row in enumerate(rows, 1)]
+    rows = _items(X.tolist() if hasattr(X, "tolist") else X, "X", "rows of numbers")
+    matrix = [read_vector(row, f"row {i} of X") for i, row in enumerate(rows, 1)]
     for i, row in enumerate(matrix, 1):
         if d is None and len(row) != len(matrix[0]):
-            raise InputError(f"row {i} of {what} has {len(row)} numbers: give rows of one length")
+            raise InputError(f"row {i} of X has {len(row)} numbers: give rows of one length")
         if d is not None and len(row) != d:
-            raise InputError(f"row {i} of {what} has {len(row)} numbers but F has {d} outputs")
+            raise InputError(f"row {i} of X has {len(row)} numbers but F has {d} outputs")
     return matrix
 
 

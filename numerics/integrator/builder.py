@@ -210,21 +210,16 @@ class Builder:
                 s, c = self._pair("sin", "cos", x, -_ONE)
             case "sinh" | "cosh" | "tanh":
                 s, c = self._pair("sinh", "cosh", x, _ONE)
+            case _ if (record := RECORDS.get(function)) is None:
+                raise InputError(f"{function} is not a function of the language")
+            case _ if record.rewritten:
+                return self.tree(template(record.rewritten), {"x": x})
             case _:
-                return self._by_record(function, x)
+                return self._integral(function, x, self.tree(template(record.derivative), {"x": x}))
         if not function.startswith("tan"):
             return s if function.startswith("sin") else c
         y = self._emit("divide", (s, c))
         return self._traced(y, lambda adj: [(x, self.divide(adj, self.multiply(c, c)), _ONE)])
-
-    def _by_record(self, function: str, x: Register) -> Register:
-        """Apply a function as its record says: by others, or by the integral of its slope."""
-        record = RECORDS.get(function)
-        if record is None:
-            raise InputError(f"{function} is not a function of the language")
-        if record.rewritten:
-            return self.tree(template(record.rewritten), {"x": x})
-        return self._integral(function, x, self.tree(template(record.derivative), {"x": x}))
 
     def _integral(self, op: Op, x: Register, slope: Register) -> Register:
         """Emit f(x) from its slope f'(x)."""

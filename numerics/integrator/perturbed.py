@@ -101,13 +101,7 @@ Problem = tuple[Iterable[object], Iterable[object], Mapping[str, object]]
 
 
 def perturbed_flow(
-    p: FlowModel,
-    problem: Problem,
-    terms: Terms,
-    digits: int = 30,
-    max_steps: int = 10_000,
-    *,
-    until: Fraction | None = None,
+    p: FlowModel, problem: Problem, terms: Terms, digits: int = 30, *, until: Fraction | None = None
 ) -> Perturbed:
     """Run gradient flow with decay and momentum until it fits the data, and is at rest.
 
@@ -146,7 +140,7 @@ def perturbed_flow(
     rest = [*target, *[Fraction(0)] * (len(observed.outputs) - len(p.trees) - len(target))]
     watch = ConvergenceWatch(observed, rest, digits, Fraction(1, 10**digits))
     stop, time = (watch, None) if until is None else (None, until - begun)
-    end = integrate(field, start, digits, stop, max_steps, time=time)
+    end = integrate(field, start, digits, stop, time=time)
     beta, velocities = (Program(x, bits_of(digits)).at(end.state) for x in (observed, moved))
     state = end.state
     sums = state[len(state) - len(terms.along) :]

@@ -28,6 +28,7 @@ alpha = a/(1 - sum a). Then it is solved and mended in rational numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -336,7 +337,5 @@ def _given(
 def _shared(folded: Folded, of: dict[tuple[int, ...], Fraction]) -> list[Fraction]:
     """Return multipliers of all rows: those that are the same share theirs."""
     keys = [tuple(row) for row in folded.rows]
-    copies = dict.fromkeys(keys, 0)
-    for key in keys:
-        copies[key] += 1
+    copies = Counter(keys)
     return [of[key] / copies[key] for key in keys]

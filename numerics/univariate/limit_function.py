@@ -30,7 +30,7 @@ from numerics.univariate.training import Net
 
 PRECISIONS = (128, 256, 512)
 """Bits of the balls, more where fewer do not certify."""
-_GRID, _NEAR = 256, 1e-9
+_GRID = 256
 
 
 @dataclass(frozen=True)

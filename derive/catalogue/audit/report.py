@@ -60,13 +60,13 @@ def tell_audits(found: Audits) -> Document:
     return Document((*parts, Part("How this is meant", (NOTES,))))
 
 
-expand.register(Audits, lambda found: (Items(tuple(map(_account, found.audits))),))
+expand.register(Audits, lambda found: (Items(tuple(tuple(_account(x)) for x in found.audits)),))
 
 
-def _account(audit: Audit) -> tuple[object, ...]:
-    """Return what became of one formula: what it is, and what it differs by, or why."""
+def _account(audit: Audit) -> Iterator[object]:
+    """Yield what became of one formula: what it is, what it differs by, or why, with values."""
     found, printed = audit.judgement, audit.printed
-    head = tell(
+    yield tell(
         "{outcome}: {kind}, {place} ({cite}), {reading}",
         outcome=Text(found.outcome.value, "quoted"),
         kind=printed.kind,
@@ -74,20 +74,15 @@ def _account(audit: Audit) -> tuple[object, ...]:
         cite=Text(printed.cite, "cited"),
         reading=printed.reading,
     )
-    why = (Text(x, "reason") for x in (found.reason, found.fault) if x)
-    method = OnTerminal((f"[{found.method}]",) if found.method else ())
-    values = _differing(audit) if found.differs else ()
-    return (head, *map(_difference, found.up_to), *why, *values, method)
-
-
-def _differing(audit: Audit) -> Iterator[object]:
-    """Yield what is accused, and what was derived instead, with values of both."""
-    found, printed = audit.judgement, audit.printed
-    yield tell("quoted: {x}", x=Text(printed.quote, "quoted"))
-    yield tell("printed: {x}", x=Text("; ".join(printed.text), "typed"))
-    yield OnTerminal(tuple(map(Text, printed.meanings)))
-    yield from (tell("derived: {x}", x=Text(x, "typed")) for x in (found.derived,) if x)
-    yield from map(values_at, found.witnesses)
+    yield from map(_difference, found.up_to)
+    yield from (Text(x, "reason") for x in (found.reason, found.fault) if x)
+    if found.differs:
+        yield tell("quoted: {x}", x=Text(printed.quote, "quoted"))
+        yield tell("printed: {x}", x=Text("; ".join(printed.text), "typed"))
+        yield OnTerminal(tuple(map(Text, printed.meanings)))
+        yield from (tell("derived: {x}", x=Text(x, "typed")) for x in (found.derived,) if x)
+        yield from map(values_at, found.witnesses)
+    yield OnTerminal((f"[{found.method}]",) if found.method else ())
 
 
 FACTOR = re.compile(r"(.*): printed = (.*?) ?\* ?derived(.*)")

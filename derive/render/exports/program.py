@@ -46,7 +46,7 @@ _UNSEEN = textwrap.fill(UNSEEN, 92)
 UNWRITTEN = "no module is written: "
 """How the reason begins where there is no Q."""
 _WIDTH = 92
-_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def _module(language: Language, derivation: Derivation) -> str:
@@ -332,7 +332,7 @@ def _broken(line: str) -> str:
         return line
     mark = "return " if line.startswith("return ") else ": " if "lambda" in line else " = "
     left, _, right = line.partition(mark)
-    body = textwrap.indent(textwrap.fill(right, _WIDTH - 8, **_WHOLE), " " * 8)
+    body = textwrap.indent(textwrap.fill(right, _WIDTH - 8, **WHOLE), " " * 8)
     return f"{left}{mark}(\n{body}\n    )"
 
 

@@ -18,7 +18,7 @@ from derive.model.geometry import Geometry
 from derive.model.names import PI
 from derive.potential.piece import Root, of_the_flow
 from derive.render.exports.printer import JAVASCRIPT
-from derive.render.exports.program import Writer, with_q
+from derive.render.exports.program import WHOLE, Writer, with_q
 
 FORMS = (Path(__file__).parent / "forms.js").read_text(encoding="utf-8").strip()
 _NOTE = """beta and w are arrays, c has a number for each name of model.constants. Q is up to an
@@ -178,11 +178,6 @@ def defined(line: str) -> str:
 def function(head: str, told: str, lines: Iterable[str], value: str) -> str:
     """Return the text of a function."""
     body = [*lines, f"const value = {value}", "return value"]
-    written = (f"  {line};" if '"' in line else _filled(f"{line};") for line in body)
+    long = {"width": 96, "subsequent_indent": "    ", **WHOLE}
+    written = (x if '"' in x else textwrap.fill(x, **long) for x in map("  {};".format, body))
     return f"/** Return {told}. */\nexport function {head} {{\n" + "\n".join(written) + "\n}\n"
-
-
-def _filled(line: str) -> str:
-    """Return a line of code without texts on several where it is long."""
-    ends: dict[str, Any] = {"initial_indent": "  ", "subsequent_indent": "    "}
-    return textwrap.fill(line, 96, break_long_words=False, break_on_hyphens=False, **ends)

@@ -40,17 +40,11 @@ def aligned(rows: Iterable[str]) -> str:
 
     What math-core writes of ``aligned`` has styles of its own, which our pages refuse.
     """
-    table = "".join(
-        f"<mtr>{''.join(f'<mtd>{_bare(cell)}</mtd>' for cell in row.split('&', 1))}</mtr>"
-        for row in rows
-    )
-    return (
-        f'<math display="block"><mtable displaystyle="true" class="aligned">{table}</mtable></math>'
-    )
-
-
-def _bare(latex: str) -> str:
-    return display(latex).removeprefix('<math display="block">').removesuffix("</math>")
+    begin, end, table = '<math display="block">', "</math>", ""
+    for row in rows:
+        cells = (display(cell).removeprefix(begin).removesuffix(end) for cell in row.split("&", 1))
+        table += f"<mtr>{''.join(map('<mtd>{}</mtd>'.format, cells))}</mtr>"
+    return f'{begin}<mtable displaystyle="true" class="aligned">{table}</mtable>{end}'
 
 
 def _written(latex: str, displaystyle: bool) -> str:

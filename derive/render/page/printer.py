@@ -246,28 +246,21 @@ def _fraction_of(expr: Expr) -> tuple[sympy.Rational, list[Expr], list[Expr]]:
 OMITTED = rf"\text{{[{TOO_LONG}]}}"
 
 
-def latex(expression: Expr) -> str:
-    """Return an expression, or a matrix, as LaTeX."""
-    if isinstance(expression, sympy.MatrixBase):
-        rows = (" & ".join(map(latex, expression.row(i))) for i in range(expression.rows))
-        return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
-    return _latex(expression)
+class _SlashedForms(_LatexForms):
+    """The same with fractions a/b."""
+
+    slashed = True
 
 
 @functools.lru_cache(4096)
-def _latex(expression: Expr) -> str:
-    if is_too_long(expression):
-        return OMITTED
-    return str(_LatexForms().doprint(tidy(expression)))
+def _written(forms: type[_LatexForms], expression: Expr) -> str:
+    return OMITTED if is_too_long(expression) else str(forms().doprint(tidy(expression)))
 
 
-def inline(expression: Expr) -> str:
-    """Return an expression for a line of words, with fractions a/b."""
-    if is_too_long(expression):
-        return OMITTED
-    forms = _LatexForms()
-    forms.slashed = True
-    return str(forms.doprint(tidy(expression)))
+latex = functools.partial(_written, _LatexForms)
+"""Return an expression as LaTeX."""
+inline = functools.partial(_written, _SlashedForms)
+"""Return an expression for a line of words, with fractions a/b."""
 
 
 def bracketed(expression: Expr) -> str:

@@ -40,7 +40,7 @@ class Double:
     library: Array = 2.0**-50  # that of a function: NumPy keeps to 4 ulp
     tiny: Array = 2.0**-1074  # what underflow may lose
     functions = {  # noqa: RUF012
-        "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "expm1": np.expm1, "log1p": np.log1p,
+        "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "expm1": np.expm1,
         "asinh": np.arcsinh, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "atan": np.arctan,
         "sin": np.sin, "cos": np.cos,
     }  # fmt: skip
@@ -222,11 +222,6 @@ def pairwise_sum(terms: Sequence[Array]) -> Array:
     return pairwise_sum(terms[:half]) + pairwise_sum(terms[half:]) if half else terms[0]
 
 
-def _open(low: Array) -> Array:
-    """Tell where a number is not known to be positive; low may be nan."""
-    return ~np.asarray(low > 0, dtype=bool)
-
-
 def sqrt(x: Double) -> Double:
     """Return the square root."""
     low, high = x.v - x.d, x.v + x.d
@@ -246,15 +241,7 @@ def log(x: Double) -> Double:
     if np.all(low > 0):
         return x.function("log", 1 / low)
     safe = type(x)(np.where(low > 0, x.v, 1.0), np.where(low > 0, x.d, 0.0))
-    return log(safe).outside(high < 0, _open(low))
-
-
-def log1p(x: Double) -> Double:
-    """Return ``log(1 + x)``."""
-    low, high = 1 + (x.v - x.d), 1 + (x.v + x.d)
-    safe = type(x)(np.where(low > 0, x.v, 0.0), np.where(low > 0, x.d, 0.0))
-    value = safe.function("log1p", 1 / (1 + safe.v - safe.d))
-    return value.outside(high < 0, _open(low))
+    return log(safe).outside(high < 0, ~np.asarray(low > 0, dtype=bool))
 
 
 def _growing(name: str, bound: Callable[[Array], Array]) -> Callable[[Double], Double]:
@@ -392,7 +379,7 @@ def unit(x: Double, size: Double) -> Double:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{f.__name__: f for f in (sqrt, log, log1p, tan, tangent, power, minimum)},
+    **{f.__name__: f for f in (sqrt, log, tan, tangent, power, minimum)},
     "exp": _growing("exp", np.exp),
     "expm1": _growing("expm1", np.exp),
     "sinh": _growing("sinh", np.cosh),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -114,13 +115,7 @@ class ClosedFormulas:
 
     def _difference(self, c: Constants, *points: Quantity) -> Sequence[Quantity]:
         assert self.value is not None
-        d = len(points) // 2
-        b, b0 = points[:d], points[d:]
-        (top,), (low,), slopes = self.value(c, *b), self.value(c, *b0), self.gradient(c, *b0)
-        total = top - low
-        for slope, x, x0 in zip(slopes, b, b0, strict=True):
-            total = total - slope * (x - x0)
-        return [total]
+        return divergence(partial(self.value, c), partial(self.gradient, c), points)
 
     def _segment(self, c: Constants, *points: Double) -> Sequence[Double]:
         """Integrate ``(1-t) s^T H(b0 + t s) s``: no terms cancel, as H > 0."""
@@ -134,6 +129,21 @@ class ClosedFormulas:
         H = integrate(entries, range(0, d * d, d + 1))
         rows = (pairwise_sum([H[i * d + j] * s[j] for j in range(d)]) for i in range(d))
         return [sum(x * row for x, row in zip(s, rows, strict=True))]
+
+
+def divergence(
+    value: Callable[..., Sequence[Any]],
+    gradient: Callable[..., Sequence[Any]],
+    points: Sequence[Any],
+) -> list[Any]:
+    """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>`` of 2 d numbers."""
+    d = len(points) // 2
+    b, b0 = points[:d], points[d:]
+    (top,), (low,) = value(*b), value(*b0)
+    total = top - low
+    for slope, x, x0 in zip(gradient(*b0), b, b0, strict=True):
+        total = total - slope * (x - x0)
+    return [total]
 
 
 def integrate(
@@ -325,6 +335,12 @@ def point(c: Constants, z: Quantity) -> Point:
     return z, None if c.high is None else c.high - z, None if c.low is None else z - c.low
 
 
+def from_end(c: Constants, sign: int, x: Quantity) -> Point:
+    """Return the same of what lies x away from the upper end (1) or the lower one (-1)."""
+    other = None if c.high is None or c.low is None else c.high - c.low - x
+    return (c.high - x, x, other) if sign > 0 else (c.low + x, other, x)
+
+
 class _Chart:
     """z as a function of x > 0: ``z = +-x``, ``high - x`` or ``low + x``, point by point."""
 
@@ -349,19 +365,12 @@ class _Chart:
 
     def point(self, x: Double) -> Point:
         """Return z, high - z and z - low."""
-        c = self._c
-        p = point(c, signed(x, self._side))
-        other = None if c.high is None or c.low is None else c.high - c.low - x
-        if np.any(self._upper):
-            p = _chosen(self._upper, (c.high - x, x, other), p)
-        if np.any(self._lower):
-            p = _chosen(self._lower, (c.low + x, other, x), p)
+        p = point(self._c, signed(x, self._side))
+        for mask, sign in ((self._upper, 1), (self._lower, -1)):
+            if np.any(mask):
+                pairs = zip(from_end(self._c, sign, x), p, strict=True)
+                p = tuple(None if y is None else select(mask, y, z) for y, z in pairs)
         return p
-
-
-def _chosen(mask: Array, p: Point, other: Point) -> Point:
-    pairs = zip(p, other, strict=True)
-    return tuple(None if x is None else select(mask, x, y) for x, y in pairs)
 
 
 @dataclass(frozen=True)
