@@ -39,16 +39,11 @@ from derive.model.notation import (
 )
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
-from derive.potential.antiderivative import (
-    CallIntegral,
-    antiderivative,
-    gathered,
-    logarithm,
-    open_discriminant,
-)
+from derive.potential.antiderivative import antiderivative, gathered, logarithm, open_discriminant
 from derive.potential.piece import Case, Curve, Integrand, Piece, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_conjugates, with_hyperbolic, with_products
+from derive.potential.substitution import CallIntegral, integral_by_root
 from derive.verdict import Identity
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
@@ -277,6 +272,8 @@ class _AlongWeight:
             left = sympy.S.Zero if rest.is_zero() else self.antiderivative(rest)
             return None if left is None else sympy.Add(*found, left)
         kinds = [g.kind for g in moving]
+        if kinds == ["root"]:
+            return integral_by_root(self.leaf, moving[0], integrand)
         known = kinds in (["exp"], ["log"], ["exp", "log"])
         return CallIntegral(self.leaf, moving).integral(integrand) if known else None
 

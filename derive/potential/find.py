@@ -65,8 +65,7 @@ from derive.potential.quadrature import (
 )
 from derive.potential.reached import find_domain, unsought_domain
 from derive.potential.separation import disjoint_parts, find_separation
-from derive.potential.shorter import shorter
-from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
+from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shorter, shortest
 from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.adjoin import find_warp, logarithmic_law

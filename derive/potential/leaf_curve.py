@@ -35,7 +35,6 @@ from derive.potential.antiderivative import (
     antiderivative,
     antiderivatives,
     at_start,
-    beside_logarithms,
     collected,
     gathered,
     known_sign,
@@ -50,6 +49,7 @@ from derive.potential.piece import Curve, Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
 from derive.potential.rewriting import by_radical, fewest, log_of, with_hyperbolic, with_products
 from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form, operations, shortest
+from derive.potential.substitution import beside_logarithms
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
 from derive.weights.dual import DualCoordinates, is_conjugate, is_dual

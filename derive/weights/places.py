@@ -48,11 +48,10 @@ class Product(NamedTuple):
 
 
 def products(p: Parameterization, laws: Sequence[Law]) -> Iterator[Product]:
-    """Yield the products of two weights inside of a function in F, by which F has them."""
-    inside = [{*g.argument.variables()} for g in p.field.generators if g.kind != "parameter"]
+    """Yield the products of two weights by which F has them."""
     moves = zip(p.weights, p.w, p.fields[0], strict=True)
     for (v, of_v, x), (w, of_w, y) in combinations(moves, 2):
-        if of_v * x == of_w * y and any({v, w} <= names for names in inside):
+        if of_v * x == of_w * y:
             square = of_v * of_v - of_w * of_w
             found = ((law, law[1].rational / square) for law in laws if not law[1].logs)
             yield from (Product(v, w, law, c) for law, c in found if c.is_constant())

@@ -14,6 +14,7 @@ Then dt/dmu = r(t) is smooth, no zero of r is met, and t goes on as long as the 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -286,20 +287,18 @@ class _Solving(_Growing):
         self._know(x.w, v.field.embed(t) / v)
 
     def leaf(self) -> SolvedLeaf | None:
-        """Return the leaf, None where a law is solved for nothing."""
+        """Return the leaf, None where some weight is known by no law and no integral."""
         given = self.start.given
         left = list(given.laws)
-        while left:
-            solved = next((law for law in left if self._solve(*law)), None)
-            if solved is None:
-                return None
+        while solved := next((law for law in left if self._is_solved(*law)), None):
             left.remove(solved)
         self._integrate()
         if not {*self.p.field.names} <= self.images.keys():
             return None
         field = self.tower.field
         images = {name: field.embed(image) for name, image in self.images.items()}
-        laws = tuple(law for law in given.laws if self._short_value(law[1]) is None)
+        kept = (law for law in given.laws if law not in left)
+        laws = tuple(law for law in kept if self._short_value(law[1]) is None)
         coordinate = self.notation, field, self.notation.fresh("t"), (), tuple(s for s, _ in laws)
         known = images, self.either, self.crossing, given
         return SolvedLeaf(*coordinate, given.place, laws, *known)
@@ -354,6 +353,11 @@ class _Solving(_Growing):
                 field = self.tower.field
                 shift = field.zero if law is None else self._value(*law) / field.embed(c)
                 yield v, factor, shift
+
+    def _is_solved(self, symbol: Symbol, law: LogFunction) -> bool:
+        with suppress(InputError):  # of a modulus whose sign is not known
+            return self._solve(symbol, law)
+        return False
 
     def _solve(self, symbol: Symbol, law: LogFunction) -> bool:
         """Solve law = value for the one name in it that is not known; True if that was done."""

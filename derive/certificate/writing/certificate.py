@@ -42,7 +42,7 @@ from derive.exact.balls import Unbounded, values_of
 from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
-from derive.potential.shorter import root_index
+from derive.potential.shortest import root_index
 from derive.records import Block
 from derive.verdict import Verdict
 from derive.weights.witness import samples

@@ -1,0 +1,209 @@
+"""Integrals over a coordinate by another one: a logarithm, an exponential, or a root for t.
+
+They are rational in what takes the place of t, or have a name; each is differentiated back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.errors import DeriveError
+from derive.exact.field.factors import exact_square_root
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.generators import Generator
+from derive.exact.named_integrals import Exponential
+from derive.exact.towers.tower import to_field
+from derive.language import from_sympy
+from derive.model.notation import to_expr, without_modulus
+from derive.potential.accept import ZeroTest
+from derive.potential.antiderivative import antiderivative, known_sign
+from derive.potential.rewriting import fewest
+from derive.weights.coordinate import Coordinate
+from derive.weights.solved_leaf import SolvedLeaf
+
+
+def beside_logarithms(curve: Coordinate, mu: Expr, ratio: RationalFunction) -> Expr | None:
+    """Return int mu df, mu a sum of logarithms of linear functions of t, by dilogarithms, or None.
+
+    Of each logarithm it is an integral over that, u = log E.
+    """
+    t, slope = curve.variable, curve.expr(ratio)
+    parts = sympy.collect(sympy.expand(mu, log=False), [*mu.atoms(sympy.log)], evaluate=False)
+
+    def rational(part: Expr) -> Expr | None:
+        return antiderivative(curve, to_field(from_sympy(part), curve.field, "an integrand"))
+
+    def beside(log: Expr, c: Expr) -> Expr | None:
+        if c.has(sympy.log, sympy.atan) or log.func is not sympy.log:
+            return None
+        (inner,), u, E = log.args, sympy.Dummy("u", real=True), sympy.Dummy("E")
+        if (a := inner.diff(t)).has(t):
+            return None
+        g = sympy.cancel((c * slope * inner / a).xreplace({t: (E - inner + a * t) / a}))
+
+        def known(x: Symbol, part: Expr) -> Expr | None:
+            return None if x is u else rational(a * part.xreplace({E: inner}))
+
+        found = Exponential(u, E, u, known, partial(known_sign, curve)).integral(g * u)
+        return None if found is None else found.xreplace({u: log, E: inner})
+
+    rest = parts.pop(sympy.S.One, sympy.S.Zero)
+    if rest.has(sympy.log, sympy.atan):
+        return None
+    found = [rational(rest * slope), *(beside(log, c) for log, c in parts.items())]
+    return None if None in found else sympy.Add(*found)
+
+
+@dataclass(frozen=True)
+class Substituted(Coordinate):
+    """A function x of t in the place of t, for functions of t that are rational in it.
+
+    Attributes:
+        known: x, and then the constants, on the leaf.
+    """
+
+    leaf: SolvedLeaf
+    known: tuple[RationalFunction, ...]
+
+    def start(self, element: RationalFunction) -> RationalFunction:
+        """Return the value of a function of x at the start."""
+        field, names = self.leaf.field, element.field.names[len(self.known) :]
+        # The start of weights of other blocks is in no function of these.
+        start = (field.named(n) if n in field.positions else field.zero for n in names)
+        return self.leaf.start(element.compose((*self.known, *start), field))
+
+
+class CallIntegral:
+    """Integrals of what is rational in t and E = exp(A(t)), or in u = log E and E = A(X).
+
+    There A is linear in X, which is t or exp(q t).
+    """
+
+    def __init__(self, leaf: SolvedLeaf, moving: Sequence[Generator[RationalFunction]]) -> None:
+        self.leaf, call, notation = leaf, moving[-1], leaf.notation
+        self.argument = leaf.field.embed(call.argument)
+        self.is_log = call.kind == "log"
+        self.inner = leaf.field.gens[0] if len(moving) == 1 else leaf.field.named(moving[0].name)
+        self.E = notation.fresh("E", positive=True)
+        self.u = notation.fresh("L") if self.is_log else leaf.variable
+        own = leaf.field.named(call.name)
+        u, E = (own, self.argument) if self.is_log else (self.inner, own)
+        self.places = {self.u: u, self.E: E}
+        # What else is in it, as exp(delta), does not move.
+        others = [g.name for g in leaf.field.generators if g.kind != "parameter"]
+        others = [name for name in others if name not in {g.name for g in moving}]
+        self.fixed = {notation.fresh(f"k{k}", positive=True): n for k, n in enumerate(others)}
+        self.constants = (*leaf.constants, *self.fixed)
+
+    def integral(self, integrand: RationalFunction) -> Expr | None:
+        """Return its integral over t, or None."""
+        if (g := self._in_symbols(integrand)) is None:
+            return None
+        exponent = self.u if self.is_log else self.leaf.expr(self.argument)
+        found = Exponential(self.u, self.E, exponent, self._rational, self._sign).integral(g)
+        if found is None or (found.has(sympy.pi) and "pi" in self.leaf.notation.taken):
+            return None
+        found, E = fewest([found, sympy.expand_mul(found)]), self.leaf.expr(self.argument)
+        calls = {self.u: sympy.log(E), self.E: E} if self.is_log else {self.E: sympy.exp(exponent)}
+        found = found.xreplace({**self._known, **calls})
+        slope = without_modulus(found).diff(self.leaf.variable)
+        rest = slope - without_modulus(self.leaf.expr(integrand))
+        proved = ZeroTest(self.leaf.notation.parameterization, {}).vanishes(rest)
+        return found if proved else None
+
+    def _linear(self) -> tuple[RationalFunction, RationalFunction] | None:
+        """Return a and b of A = a X + b in a logarithm of what is positive, or None."""
+        field, X, A = self.leaf.field, self.inner, self.argument
+        a = A.partial(field.positions[repr(X)])
+        moving = {self.leaf.variable.name, repr(X)}
+        known = moving.isdisjoint({*a.variables(), *(A - a * X).variables()})
+        return (a, A - a * X) if known and self.leaf.sign(A) > 0 else None
+
+    @property
+    def _known(self) -> dict[Symbol, Expr]:
+        leaf = self.leaf
+        return {symbol: leaf.expr(leaf.field.named(n)) for symbol, n in self.fixed.items()}
+
+    def _field(self, *variables: Symbol) -> FunctionField:
+        names = (x.name for x in (*variables, *self.constants))
+        return self.leaf.notation.parameterization.start_field.extended(tuple(names))
+
+    def _in_symbols(self, f: RationalFunction) -> Expr | None:
+        """Return f dt/du as a quotient of polynomials in u and E, or None."""
+        leaf, field = self.leaf, self._field(self.u, self.E)
+        named = {repr(x): s.name for s, x in self.places.items()}
+        named |= {name: s.name for s, name in self.fixed.items()}
+        # A law with a value that needs no name is in no function.
+        names = (named.get(n, n) for n in leaf.field.names)
+        images = [field.named(n) if n in field.names else field.zero for n in names]
+        symbols = {s.name: s for s in (self.u, self.E, *self.constants)} | leaf.images
+        if not self.is_log:
+            return to_expr(f.compose(images, field), symbols)
+        if (line := self._linear()) is None:
+            return None
+        E, (a, b) = field.named(self.E.name), (x.compose(images, field) for x in line)
+        images[leaf.field.positions[repr(self.inner)]] = (E - b) / a
+        pace = leaf.field.derivative(self.inner, 0).compose(images, field)  # dX/dt
+        used = leaf.variable.name in f.variables() and repr(self.inner) != leaf.variable.name
+        return None if used else to_expr(f.compose(images, field) * E / (a * pace), symbols)
+
+    def _rational(self, x: Symbol, part: Expr) -> Expr | None:
+        leaf, field = self.leaf, self._field(x)
+        names = (*(c.name for c in leaf.constants), *self.fixed.values())
+        known = (self.places[x], *map(leaf.field.named, names))
+        own = Substituted(leaf.notation, field, x, (), self.constants, leaf, known)
+        with suppress(DeriveError):  # what is in it is no function of the field
+            return antiderivative(own, to_field(from_sympy(part), field, "an integrand"))
+        return None
+
+    def _sign(self, constant: Expr) -> int:
+        with suppress(DeriveError):
+            known = from_sympy(constant.xreplace(self._known))
+            return self.leaf.sign(to_field(known, self.leaf.field, "a sign"))
+        return 0
+
+
+def integral_by_root(
+    leaf: SolvedLeaf, call: Generator[RationalFunction], integrand: RationalFunction
+) -> Expr | None:
+    """Return the integral of what is rational in t and one root R of A(t), or None.
+
+    Of A = a t + b it is rational in R, of A = s^2 t^2 + b t + c in x = s t + R.
+
+    Source: Euler 1768, Institutiones calculi integralis, for the root of a quadratic.
+    """
+    whole, R, t = leaf.field, leaf.field.named(call.name), leaf.field.gens[0]
+    A = whole.embed(call.argument)
+    slope = A.partial(0)
+    a = slope.partial(0) / 2
+    s = exact_square_root(a)
+    if s is None or a.depends_on(0) or (call.index != 2 and not a.is_zero()):
+        return None
+    place, u = s * t + R, leaf.notation.fresh("x")
+    names = (u.name, *(c.name for c in leaf.constants))
+    field = leaf.notation.parameterization.start_field.extended(names)
+    fixed = [field.named(n) if n in field.positions else field.zero for n in whole.names]
+
+    def free(f: RationalFunction) -> RationalFunction:
+        return f.compose(fixed, field)
+
+    x, b = field.gens[0], free(slope - 2 * a * t)
+    c = free(A - (slope - a * t) * t)
+    power = x * x if call.index == 2 else x**call.index
+    there = (power - c) / (b + 2 * free(s) * x)
+    known = dict(zip(whole.names, fixed, strict=True))
+    known |= {repr(t): there, call.name: x - free(s) * there}
+    moved = integrand.compose([known[n] for n in whole.names], field) * there.partial(0)
+    laws = (place, *(whole.named(c.name) for c in leaf.constants))
+    own = Substituted(leaf.notation, field, u, (), leaf.constants, leaf, laws)
+    if (found := antiderivative(own, moved)) is None:
+        return None
+    found = found.xreplace({u: leaf.expr(place)})
+    slope = without_modulus(found).diff(leaf.variable) - leaf.expr(integrand)
+    return found if ZeroTest(leaf.notation.parameterization, {}).vanishes(slope) else None
