@@ -52,7 +52,8 @@ class Signs:
 
     def is_positive(self, f: RationalFunction) -> bool:
         """Tell whether f is proved > 0 wherever it is defined."""
-        rests = (rest for n, rest in vertices(f, self.given) if any(n) and min(n) >= 0)
+        rests = [rest for n, rest in vertices(f, self.given) if any(n) and min(n) >= 0]
+        rests += [f - g / f.field.constant(MARGIN) for g in self.given]
         return _is_one_sided(f, lambda p, n: self._exceeds_a_term(f, p ** (2 - n % 2))) or any(
             map(self.is_nonnegative, rests)
         )

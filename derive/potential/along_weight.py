@@ -39,8 +39,14 @@ from derive.model.notation import (
 )
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
-from derive.potential.antiderivative import antiderivative, gathered, logarithm, open_discriminant
-from derive.potential.piece import Case, Curve, Integrand, Piece, moving
+from derive.potential.antiderivative import (
+    antiderivative,
+    at_start,
+    gathered,
+    logarithm,
+    open_discriminant,
+)
+from derive.potential.piece import Case, Curve, Integrand, Piece, asked_of_start, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_conjugates, with_hyperbolic, with_products
 from derive.potential.substitution import CallIntegral, integral_by_root
@@ -77,13 +83,13 @@ def integrate_along_weight(
             asked.append(request)
     if not pieces and asked:
         raise asked[0]
-    return min(pieces, key=_openness, default=None)
 
+    def openness(piece: Piece) -> tuple[bool, bool, int, int]:
+        length = sum(len(str(e)) for e in (piece.value, *piece.abbreviations, piece.note))
+        asked = asked_of_start(piece, metric, notation)
+        return piece.kind == "quadrature", piece.curve is None, asked, length
 
-def _openness(piece: Piece) -> tuple[bool, bool, int, int]:
-    written = [piece.value, *(e for _, e in piece.abbreviations)]
-    length = sum(int(e.count_ops()) for e in written)
-    return piece.kind == "quadrature", piece.curve is None, len(piece.assumptions), length
+    return min(pieces, key=openness, default=None) if pieces[1:] else next(iter(pieces), None)
 
 
 class _AlongWeight:
@@ -292,8 +298,8 @@ class _AlongWeight:
         kernel = Symbol(f"{self.notation.fresh('K')}({b})", real=True)
         T = self.moved(there, lambda G: Symbol(f"{G}({b})", real=True))
         F, _, kernel_as_typed = self.as_typed()
-        shown = self.shortest(K, kernel_as_typed, *self.by_square(K))
-        height = self.shortest(square, F**2)
+        shown = self.shortest(K, kernel_as_typed, *self.by_squares(self.K))
+        height = self.shortest(square, F**2, *self.by_squares(self.p.F[0] ** 2))
         weight = self.name
         told = ((own, str(self.shortest(image)), repr(image)) for own, image in self.last)
         last = (Identity(f"{w} = {e}", e, of, kind="kernel", of=(w, e)) for w, e, of in told)
@@ -343,9 +349,15 @@ class _AlongWeight:
             if closed is None or not self.decide.vanishes(slope - a):
                 total = sympy.Integral(a.xreplace({self.t: s}), (s, begin, end))
             else:
-                total = closed.xreplace({self.t: end}) - closed.xreplace({self.t: begin})
+                total = closed.xreplace({self.t: end}) - self.at_start(closed, begin)
             found.append((there.get(G, G), total))
         return tuple(found)
+
+    def at_start(self, e: Expr, begin: Expr) -> Expr:
+        """Return a function of t at the start, with roots drawn where it has no other calls."""
+        with suppress(DeriveError):
+            return at_start(self.leaf, e)
+        return e.xreplace({self.t: begin})
 
     @functools.cached_property
     def last(self) -> list[tuple[str, RationalFunction]]:
@@ -353,13 +365,14 @@ class _AlongWeight:
         images = ((w, self.leaf.at(self.p.field.named(w))) for w in self.p.weights)
         return [(f"{w}**2", image * image) for w, image in images if self.has_integral(image)]
 
-    def by_square(self, f: RationalFunction) -> Iterator[Expr]:
-        """Yield f = u S + v, S what the square of a weight is by the integral of a law."""
-        for g, (_, S) in zip(self.leaf.integrals, self.last, strict=False):
-            k = f.field.positions[g.name]
-            if not (slope := S.partial(k)).is_zero():
-                u = f.partial(k) / slope
-                yield self.shortest(u) * self.shortest(S) + self.shortest(f - u * S)
+    def by_squares(self, f: RationalFunction) -> Iterator[Expr]:
+        """Yield a function of the weights, f = u w^2 + v, on the leaf, part by part."""
+        for k, w in enumerate(self.p.w):
+            u = f.partial(k).partial(k) / 2
+            rest = f - u * w * w
+            if not (u.is_zero() or u.depends_on(k) or rest.depends_on(k)):
+                u, S, rest = (self.shortest(self.leaf.at(x)) for x in (u, w * w, rest))
+                yield u * S + rest
 
     def value(self, f: RationalFunction) -> Expr:
         """Return a function of the weights at the start."""

@@ -56,7 +56,7 @@ from derive.potential.leaf_curve import (
     through_weights,
 )
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Integrand, Left, Piece, poles
+from derive.potential.piece import Integrand, Left, Piece, asked_of_start, poles
 from derive.potential.quadrature import (
     find_lift,
     integrate_above_weight,
@@ -293,21 +293,10 @@ def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:
     over_beta = with_reason(integral, metric.parameterization)
     if along is None:
         return Form(METRIC, over_beta, chart)
-    asked, less = (_asked_of_start(piece, metric, notation) for piece in (over_beta, along))
+    asked, less = (asked_of_start(piece, metric, notation) for piece in (over_beta, along))
     if asked <= less and (form := min((along, over_beta), key=_integrals_left)) is over_beta:
         return Form(METRIC, form, chart)
     return Form(METRIC, along, chart if asked <= less else base_chart(metric, notation))
-
-
-def _asked_of_start(piece: Piece, metric: Metric, notation: Notation) -> int:
-    """Return how many conditions on the start a form of one output has."""
-    p = metric.parameterization
-    own = (*piece.assumptions, *poles(piece, notation.start_symbols))
-    own = (*start_conditions(p, notation), *own)
-    with suppress(BranchOpen, ZeroDivisionError):
-        moves = [p.at_start(metric.K[0][0])]
-        return len(Premises(own, notation, piece.constants, moves).irredundant)
-    return len(own)
 
 
 def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:

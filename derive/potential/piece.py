@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Literal, Self, TypeAlias, TypeVar, cast, get_args
@@ -14,11 +15,13 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix
 from derive.model.condition import AT_START, Condition, Sign
-from derive.model.notation import Constant, without_modulus
+from derive.model.notation import BranchOpen, Constant, Notation, without_modulus
+from derive.model.signs import Premises, start_conditions
 from derive.potential.domain import Domain, Wall
 from derive.potential.rewriting import without_hyperbolic
 from derive.printable import Held
 from derive.verdict import Identity
+from derive.weights.metric import Metric
 
 Kind: TypeAlias = Literal["explicit", "parametric", "algebraic", "quadrature"]
 """From the most to the least explicit."""
@@ -325,6 +328,17 @@ def _nowhere_zero(f: Expr) -> Condition:
     """Return that f is not 0; of exp(u) - 1, which has the same zeros, that u is not."""
     E = f + 1
     return Condition(E.exp if isinstance(E, sympy.exp) else f, Sign.NONZERO)
+
+
+def asked_of_start(piece: Piece, metric: Metric, notation: Notation) -> int:
+    """Return how many conditions on the start a form of one output has."""
+    p = metric.parameterization
+    own = (*piece.assumptions, *poles(piece, notation.start_symbols))
+    own = (*start_conditions(p, notation), *own)
+    with suppress(BranchOpen, ZeroDivisionError):
+        moves = [p.at_start(metric.K[0][0])]
+        return len(Premises(own, notation, piece.constants, moves).irredundant)
+    return len(own)
 
 
 def start_signs(piece: Piece) -> Iterator[tuple[Condition, Condition]]:

@@ -71,12 +71,16 @@ class Substituted(Coordinate):
     leaf: SolvedLeaf
     known: tuple[RationalFunction, ...]
 
-    def start(self, element: RationalFunction) -> RationalFunction:
-        """Return the value of a function of x at the start."""
+    def on_leaf(self, element: RationalFunction) -> RationalFunction:
+        """Return a function of x as one of t."""
         field, names = self.leaf.field, element.field.names[len(self.known) :]
         # The start of weights of other blocks is in no function of these.
         start = (field.named(n) if n in field.positions else field.zero for n in names)
-        return self.leaf.start(element.compose((*self.known, *start), field))
+        return element.compose((*self.known, *start), field)
+
+    def start(self, element: RationalFunction) -> RationalFunction:
+        """Return the value of a function of x at the start."""
+        return self.leaf.start(self.on_leaf(element))
 
 
 class CallIntegral:
@@ -204,6 +208,8 @@ def integral_by_root(
     own = Substituted(leaf.notation, field, u, (), leaf.constants, leaf, laws)
     if (found := antiderivative(own, moved)) is None:
         return None
-    found = found.xreplace({u: leaf.expr(place)})
+    calls = [e for e in sympy.Add.make_args(found) if e.has(sympy.log, sympy.atan)]
+    rest = own.on_leaf(to_field(from_sympy(found - sympy.Add(*calls)), field, "an integral"))
+    found = sympy.Add(leaf.expr(rest), *calls).xreplace({u: leaf.expr(place)})
     slope = without_modulus(found).diff(leaf.variable) - leaf.expr(integrand)
     return found if ZeroTest(leaf.notation.parameterization, {}).vanishes(slope) else None

@@ -2,7 +2,8 @@
 
 The norm of weights that stay in proportion is one. So is a product v w by which alone F has two
 weights: as v' = w F_x and w' = v F_x, x = v w, the flow keeps D = v^2 - w^2, and x has the rate
-v^2 + w^2 = R = sqrt(4 x^2 + D^2). With it v^2 = (R + D)/2 and w^2 = (R - D)/2.
+v^2 + w^2 = R = sqrt(4 x^2 + D^2). With it v^2 = (R + D)/2 and w^2 = (R - D)/2. The flow does not
+cross zeros of y = v + w, by which v = (y + D/y)/2 and w = (y - D/y)/2.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ class Product(NamedTuple):
     w: str
     law: Law
     c: RationalFunction
+
+    def places(self, p: Parameterization) -> tuple[RationalFunction, RationalFunction]:
+        """Return the product, and the sum."""
+        v, w = p.field.named(self.v), p.field.named(self.w)
+        return v * w, v + w
 
 
 def products(p: Parameterization, laws: Sequence[Law]) -> Iterator[Product]:

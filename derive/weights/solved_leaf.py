@@ -14,7 +14,6 @@ Then dt/dmu = r(t) is smooth, no zero of r is met, and t goes on as long as the 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -29,7 +28,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction, n
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import by_powers, reindexed
 from derive.exact.linear.families import LogFunction
-from derive.exact.towers.reader import refined
+from derive.exact.towers.reader import Refine, refined
 from derive.exact.towers.tower import Tower
 from derive.model.notation import AssumePositive, BranchOpen, Notation
 from derive.model.parameterization import Parameterization
@@ -84,6 +83,10 @@ class SolvedLeaf(Coordinate):
         """Return a function of t at the start; InputError where what is in it is not known."""
         return refined(lambda units: _Start(self.given, units).begin(element), UNITS)
 
+    def with_values(self, element: RationalFunction) -> RationalFunction:
+        """Return a function of the start, which has no names of constants, as it is."""
+        return element
+
     def poles(self, *functions: RationalFunction) -> Iterator[RationalFunction]:
         """Yield the divisors in functions of t at the start; InputError where one is not known."""
         yield from (self.start(self.field.polynomial(f.denominator)) for f in functions)
@@ -110,7 +113,7 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
     asked: AssumePositive | None = None
-    pairs = {p.field.named(x.v) * p.field.named(x.w): x for x in products(p, named)}
+    pairs = {t: x for x in products(p, named) for t in x.places(p)}
     for t in (*norms(p), *pairs, *p.w):
         try:
             given = _Given(p, t, named, notation, pairs.get(t))
@@ -271,9 +274,13 @@ class _Solving(_Growing):
             self._split(product, tower.field.named(t))
 
     def _split(self, x: Product, t: RationalFunction) -> None:
-        """Add two weights of which t is the product, the first a root of either sign."""
+        """Add two weights by their sum t, or their product, the first a root of either sign."""
         before, tower = {*self.tower.field.names}, self.tower
         D = self._value(*x.law) / tower.field.embed(x.c)
+        self.alike |= {x.v, x.w}
+        if self.start.given.place == x.places(self.p)[1]:
+            self._know(x.v, (t + D / t) / 2)
+            return self._know(x.w, (t - D / t) / 2)
         if D.is_zero():
             raise InputError("the weights stay in proportion")
         R = tower.power(4 * t * t + D * D, Fraction(1, 2))
@@ -282,7 +289,6 @@ class _Solving(_Growing):
         v = tower.adjoin(Generator(f"sqrt({square!r})", "root", square, 2))
         self.crossing |= {str(v)}
         self.real |= {*tower.field.names} - before
-        self.alike |= {x.v, x.w}
         self._know(x.v, v)
         self._know(x.w, v.field.embed(t) / v)
 
@@ -290,9 +296,11 @@ class _Solving(_Growing):
         """Return the leaf, None where some weight is known by no law and no integral."""
         given = self.start.given
         left = list(given.laws)
-        while solved := next((law for law in left if self._is_solved(*law)), None):
-            left.remove(solved)
-        self._integrate()
+        while (
+            solved := next((law for law in left if self._is_solved(*law)), None)
+            or self._integrate()
+        ):
+            left = [law for law in left if law is not solved]
         if not {*self.p.field.names} <= self.images.keys():
             return None
         field = self.tower.field
@@ -303,29 +311,32 @@ class _Solving(_Growing):
         known = images, self.either, self.crossing, given
         return SolvedLeaf(*coordinate, given.place, laws, *known)
 
-    def _integrate(self) -> None:
-        """Add the last weight by one integral over t, where dw/dt = a(t) w^m.
+    def _integrate(self) -> bool:
+        """Add one weight by an integral over t, where dw/dt = a(t) w^m; True if that was done.
 
         With n = 1 - m it is w^n = w_0^n + n int a dt, and w = w_0 exp(int a dt) for n = 0.
         """
-        p, tower, unknown = self.p, self.tower, {*self.p.weights} - self.images.keys()
-        if len(unknown) != 1:
-            return
-        (name,), moves = unknown, dict(zip(p.weights, p.fields[0], strict=True))
-        w, slope = p.field.named(name), moves[name] / along(p.fields[0], self.start.given.place)
-        if slope.is_zero() or not names_in(slope) <= {*self.images, name}:
-            return
-        m = w * slope.partial(p.field.positions[name]) / slope
-        if not m.is_constant() or m.value().denominator != 1:
-            return
-        n, a = 1 - int(m.value()), self.of(slope / w ** int(m.value()))
-        integral = tower.adjoin(Generator(f"Integral({a!r})", "integral", a))
-        start = tower.field.embed(p.at_start(w))
-        if n:
-            power = (start**n + n * integral) ** (1 if n > 0 else -1)
-            self._root(name, abs(n), power, tower.field.zero)
-        else:
-            self._know(name, tower.times(start, tower.exp(integral)))
+        p, tower, place = self.p, self.tower, self.start.given.place
+        if any(g.kind == "integral" for g in tower.field.generators):
+            return False
+        for name, w, moves in zip(p.weights, p.w, p.fields[0], strict=True):
+            slope = moves / along(p.fields[0], place)
+            inside = names_in(slope)
+            if name in self.images or slope.is_zero() or not inside <= {*self.images, name}:
+                continue
+            m = w * slope.partial(p.field.positions[name]) / slope
+            if not m.is_constant() or m.value().denominator != 1:
+                continue
+            n, a = 1 - int(m.value()), self.of(slope / w ** int(m.value()))
+            integral = tower.adjoin(Generator(f"Integral({a!r})", "integral", a))
+            start = tower.field.embed(p.at_start(w))
+            if n:
+                power = (start**n + n * integral) ** (1 if n > 0 else -1)
+                self._root(name, abs(n), power, tower.field.zero)
+            else:
+                self._know(name, tower.times(start, tower.exp(integral)))
+            return True
+        return False
 
     def _short_value(self, law: LogFunction) -> RationalFunction | None:
         """Return the value of a law at the start where that is one term, and needs no name."""
@@ -355,9 +366,12 @@ class _Solving(_Growing):
                 yield v, factor, shift
 
     def _is_solved(self, symbol: Symbol, law: LogFunction) -> bool:
-        with suppress(InputError):  # of a modulus whose sign is not known
+        try:
             return self._solve(symbol, law)
-        return False
+        except Refine:
+            raise
+        except InputError:  # the sign of a modulus is not known
+            return False
 
     def _solve(self, symbol: Symbol, law: LogFunction) -> bool:
         """Solve law = value for the one name in it that is not known; True if that was done."""
