@@ -20,7 +20,7 @@ from derive.errors import DeriveError, InputError
 from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
-from derive.exact.liouville import logarithmic_part, not_elementary
+from derive.exact.liouville import not_elementary
 from derive.exact.named_integrals import NAMED, meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
@@ -32,24 +32,17 @@ from derive.model.notation import (
     Constant,
     Notation,
     log_expr,
-    rational,
     to_expr,
     to_factored_expr,
     without_modulus,
 )
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
-from derive.potential.antiderivative import (
-    antiderivative,
-    at_start,
-    gathered,
-    logarithm,
-    open_discriminant,
-)
+from derive.potential.antiderivative import antiderivative, at_start, gathered, open_discriminant
 from derive.potential.piece import Case, Curve, Integrand, Piece, asked_of_start, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_conjugates, with_hyperbolic, with_products
-from derive.potential.substitution import CallIntegral, integral_by_root
+from derive.potential.substitution import integral_on_leaf
 from derive.verdict import Identity
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
@@ -66,28 +59,30 @@ def integrate_along_weight(
 
     R is the conjugate of Q in the weights, where it is known.
 
-    Closed ones come first, then those over a weight, then those that assume nothing of the start,
-    then the shortest.
+    Closed ones come first, then those that ask less of the start, then those over a weight, then
+    the shortest.
 
     Raises:
         AssumePositive: there are some, for known signs of start symbols alone.
     """
     pieces, asked = list[Piece](), list[AssumePositive]()
-    leaves = solved_leaves(metric.conserved, notation)
-    while True:
-        try:
-            pieces += filter(None, [_AlongWeight(metric, next(leaves), notation).piece(R)])
-        except StopIteration:
+    for leaves in solved_leaves(metric.conserved, notation):
+        if pieces:
             break
-        except AssumePositive as request:
-            asked.append(request)
+        while True:
+            try:
+                pieces += filter(None, [_AlongWeight(metric, next(leaves), notation).piece(R)])
+            except StopIteration:
+                break
+            except AssumePositive as request:
+                asked.append(request)
     if not pieces and asked:
         raise asked[0]
 
-    def openness(piece: Piece) -> tuple[bool, bool, int, int]:
+    def openness(piece: Piece) -> tuple[bool, int, bool, int]:
         length = sum(len(str(e)) for e in (piece.value, *piece.abbreviations, piece.note))
         asked = asked_of_start(piece, metric, notation)
-        return piece.kind == "quadrature", piece.curve is None, asked, length
+        return piece.kind == "quadrature", asked, piece.curve is None, length
 
     return min(pieces, key=openness, default=None) if pieces[1:] else next(iter(pieces), None)
 
@@ -263,25 +258,10 @@ class _AlongWeight:
             return False
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
-        """Return that of a function rational in t, or in t and exp(A(t)) or log t, or None."""
+        """Return that of a function of t, or None; of the integral of a law none is known."""
         if self.has_integral(integrand):
             return None
-        used = integrand.variables()
-        inside = [g for g in integrand.field.generators if g.name in used]
-        moving = [g for g in inside if self.t.name in names_in(integrand.field.named(g.name))]
-        if not moving:
-            return antiderivative(self.leaf, integrand)
-        logs, rest = logarithmic_part(integrand)
-        if logs:
-            short = ((c, self.shortest(p).as_content_primitive()[1]) for c, p in logs)
-            found = (rational(c) * logarithm(self.leaf, A) for c, A in short)
-            left = sympy.S.Zero if rest.is_zero() else self.antiderivative(rest)
-            return None if left is None else sympy.Add(*found, left)
-        kinds = [g.kind for g in moving]
-        if kinds == ["root"]:
-            return integral_by_root(self.leaf, moving[0], integrand)
-        known = kinds in (["exp"], ["log"], ["exp", "log"])
-        return CallIntegral(self.leaf, moving).integral(integrand) if known else None
+        return integral_on_leaf(self.leaf, integrand, self.shortest)
 
     def over_beta(self) -> Piece | None:
         """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""
@@ -366,8 +346,11 @@ class _AlongWeight:
         return [(f"{w}**2", image * image) for w, image in images if self.has_integral(image)]
 
     def by_squares(self, f: RationalFunction) -> Iterator[Expr]:
-        """Yield a function of the weights, f = u w^2 + v, on the leaf, part by part."""
-        for k, w in enumerate(self.p.w):
+        """Yield a function of the weights, f = u w^2 + v, on the leaf, w a root of either sign."""
+        roots = (
+            (self.p.field.positions[n], n) for n in self.p.weights if self.is_of_either_sign(n)
+        )
+        for k, w in ((k, self.p.field.named(n)) for k, n in roots):
             u = f.partial(k).partial(k) / 2
             rest = f - u * w * w
             if not (u.is_zero() or u.depends_on(k) or rest.depends_on(k)):

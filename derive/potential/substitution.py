@@ -5,7 +5,7 @@ They are rational in what takes the place of t, or have a name; each is differen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,17 +15,68 @@ from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
 from derive.exact.field.factors import exact_square_root
-from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
 from derive.exact.field.generators import Generator
+from derive.exact.liouville import logarithmic_part
 from derive.exact.named_integrals import Exponential
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
-from derive.model.notation import to_expr, without_modulus
+from derive.model.notation import rational, to_expr, without_modulus
 from derive.potential.accept import ZeroTest
-from derive.potential.antiderivative import antiderivative, known_sign
+from derive.potential.antiderivative import antiderivative, known_sign, logarithm
 from derive.potential.rewriting import fewest
 from derive.weights.coordinate import Coordinate
 from derive.weights.solved_leaf import SolvedLeaf
+
+
+def integral_on_leaf(
+    leaf: SolvedLeaf, integrand: RationalFunction, written: Callable[[RationalFunction], Expr]
+) -> Expr | None:
+    """Return the integral of what is rational in t, a root or a call; None of another.
+
+    Args:
+        written: how what is in a logarithm is shown.
+    """
+    moving = [g for g in integrand.field.generators if _moves(g, integrand)]
+    if not moving:
+        return antiderivative(leaf, integrand)
+    logs, rest = logarithmic_part(integrand)
+    if logs:
+        short = ((c, written(p).as_content_primitive()[1]) for c, p in logs)
+        found = (rational(c) * logarithm(leaf, A) for c, A in short)
+        left = sympy.S.Zero if rest.is_zero() else integral_on_leaf(leaf, rest, written)
+        return None if left is None else sympy.Add(*found, left)
+    kinds, (call, *others) = [g.kind for g in moving], moving
+    if kinds == ["root"]:
+        return _by_root(leaf, call, integrand)
+    total: Expr | None = None
+    if kinds in (["exp"], ["log"], ["exp", "log"]):
+        total = CallIntegral(leaf, moving).integral(integrand)
+    return total if others or total is not None else _by_parts(leaf, call, integrand, written)
+
+
+def _moves(g: Generator[RationalFunction], f: RationalFunction) -> bool:
+    return g.name in f.variables() and f.field.names[0] in names_in(f.field.named(g.name))
+
+
+def _by_parts(
+    leaf: SolvedLeaf,
+    call: Generator[RationalFunction],
+    integrand: RationalFunction,
+    written: Callable[[RationalFunction], Expr],
+) -> Expr | None:
+    """Return int (a u + b) dt = A u - int (A u' - b) dt, A = int a dt, with a and A rational."""
+    field = leaf.field
+    k, u = field.positions[call.name], field.named(call.name)
+    a = integrand.partial(k)
+    if a.depends_on(k) or (whole := antiderivative(leaf, a)) is None:
+        return None
+    with suppress(DeriveError):  # A has logarithms, or roots
+        A = to_field(from_sympy(whole), field, "an integral")
+        left = field.derivative(A * u, 0) - integrand
+        rest = None if left.depends_on(k) else integral_on_leaf(leaf, left, written)
+        return None if rest is None else leaf.expr(A) * leaf.expr(u) - rest
+    return None
 
 
 def beside_logarithms(curve: Coordinate, mu: Expr, ratio: RationalFunction) -> Expr | None:
@@ -173,10 +224,10 @@ class CallIntegral:
         return 0
 
 
-def integral_by_root(
+def _by_root(
     leaf: SolvedLeaf, call: Generator[RationalFunction], integrand: RationalFunction
 ) -> Expr | None:
-    """Return the integral of what is rational in t and one root R of A(t), or None.
+    """Return the integral of what is rational in t and a root R of A(t), or None.
 
     Of A = a t + b it is rational in R, of A = s^2 t^2 + b t + c in x = s t + R.
 

@@ -13,21 +13,22 @@ Then dt/dmu = r(t) is smooth, no zero of r is met, and t goes on as long as the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
 from derive.exact.field.factors import factored
-from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
+from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import by_powers, reindexed
 from derive.exact.linear.families import LogFunction
+from derive.exact.towers.images import Images
 from derive.exact.towers.reader import Refine, refined
 from derive.exact.towers.tower import Tower
 from derive.model.notation import AssumePositive, BranchOpen, Notation
@@ -38,8 +39,6 @@ from derive.weights.conserved import ConservedQuantities, along
 from derive.weights.coordinate import Coordinate
 from derive.weights.places import Law, Product, norms, products, ties
 
-Images: TypeAlias = dict[str, RationalFunction]
-"""What names of a field are in another one."""
 POSITIVE = ("exp", "power", "root")
 UNITS = "the fractions in exponents on the leaf"
 
@@ -59,7 +58,7 @@ class SolvedLeaf(Coordinate):
 
     place: RationalFunction
     laws: tuple[Law, ...]
-    elements: Images
+    elements: dict[str, RationalFunction]
     either: Mapping[str, frozenset[str]]
     crossing: frozenset[str]
     given: _Given
@@ -99,8 +98,12 @@ class SolvedLeaf(Coordinate):
             return 0
 
 
-def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterator[SolvedLeaf]:
+def solved_leaves(
+    conserved: ConservedQuantities, notation: Notation
+) -> Iterator[Iterator[SolvedLeaf]]:
     """Yield the leaf of one output in each weight by which the laws give all others.
+
+    Then, where that is not enough, by products of two weights, and by sums of those.
 
     Raises:
         AssumePositive: for one more it depends on the signs of start symbols.
@@ -112,11 +115,17 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
         return
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
+    yield _leaves(_Given(p, t, named, notation, None) for t in (*norms(p), *p.w))
+    pairs = [(x, x.places(p)) for x in products(p, named)]
+    yield from (
+        _leaves(_Given(p, places[k], named, notation, x) for x, places in pairs) for k in (0, 1)
+    )
+
+
+def _leaves(choices: Iterable[_Given]) -> Iterator[SolvedLeaf]:
     asked: AssumePositive | None = None
-    pairs = {t: x for x in products(p, named) for t in x.places(p)}
-    for t in (*norms(p), *pairs, *p.w):
+    for given in choices:
         try:
-            given = _Given(p, t, named, notation, pairs.get(t))
             leaf = refined(partial(_solved, given), UNITS)
         except AssumePositive as request:
             asked = asked or request
@@ -170,54 +179,14 @@ def _is_the_flow(p: Parameterization, leaf: SolvedLeaf) -> bool:
     return not r.is_zero() and all(leaf.field.derivative(w, 0) * r == x for w, x in pairs)
 
 
-class _Growing:
-    """Images of names in a field that grows."""
-
-    def __init__(self, tower: Tower, images: Images) -> None:
-        self.tower, self.images = tower, images
-
-    def of(self, f: RationalFunction) -> RationalFunction:
-        """Return a function of names whose images are known."""
-        field = self.tower.field
-        known = [field.embed(self.images.get(name, field.zero)) for name in f.field.names]
-        return f.compose(known, field)
-
-    def grow(self, field: FunctionField, needed: Collection[str]) -> None:
-        """Add the generators among the *needed* names whose arguments are known."""
-        for g in (g for g in field.generators if g.name in needed and g.name not in self.images):
-            if g.kind == "integral":  # from the start
-                self.images[g.name] = self.tower.field.zero
-                continue
-            inside = [x for x in (g.argument, g.exponent) if x is not None]
-            if all({*x.variables()} <= self.images.keys() for x in inside):
-                zero, here = self.tower.field.zero, self.tower.field
-                known = {n: here.embed(self.images.get(n, zero)) for n in field.names}
-                self.images[g.name] = self.tower.generator_at(g, known)
-
-    def minus(self, value: RationalFunction, f: RationalFunction) -> RationalFunction:
-        """Return a difference, after what the field grew by."""
-        return self.tower.field.embed(value) - self.tower.field.embed(f)
-
-    def log(self, f: RationalFunction) -> RationalFunction:
-        """Return log |f|."""
-        return self.tower.log(self.of(f))
-
-    def value(self, law: LogFunction) -> RationalFunction:
-        """Return a function with logarithms."""
-        total = self.of(law.rational)
-        for c, A in law.logs:
-            total = self.minus(total, self.tower.times(-self.of(c), self.log(A)))
-        return total
-
-
-class _Start(_Growing):
+class _Start(Images):
     """What functions of t, of the values of laws and of the start are at the start."""
 
     def __init__(self, given: _Given, units: dict[str, int]) -> None:
         self.given, (p, place, laws, notation, _) = given, given
         tower = Tower.over(p.start_field, notation.positive, units)
         weights = zip(p.field.names, map(p.at_start, p.field.gens), strict=True)
-        begin = _Growing(tower, dict(weights))
+        begin = Images(tower, dict(weights))
         values = {symbol.name: begin.value(law) for symbol, law in laws}
         known = {name: tower.field.named(name) for name in p.start_field.names}
         super().__init__(tower, {**known, given.t: begin.of(place), **values})
@@ -246,7 +215,7 @@ class _Start(_Growing):
         return self.of(f)
 
 
-class _Solving(_Growing):
+class _Solving(Images):
     """The laws, solved for one weight after the other."""
 
     def __init__(self, start: _Start, units: dict[str, int]) -> None:
