@@ -46,16 +46,16 @@ from derive.potential.substitution import integral_on_leaf
 from derive.verdict import Identity
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
-from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
+from derive.weights.solved_leaf import SolvedLeaf
 
 ALONG = "on the leaf, by"
 """Before the weight by which all others are known."""
 
 
 def integrate_along_weight(
-    metric: Metric, R: LogFunction | None, notation: Notation
+    leaves: Iterator[SolvedLeaf], metric: Metric, R: LogFunction | None, notation: Notation
 ) -> Piece | None:
-    """Return Q by integrals of elementary functions of a weight, or None.
+    """Return Q by integrals of elementary functions of a coordinate of a leaf, or None.
 
     R is the conjugate of Q in the weights, where it is known.
 
@@ -66,16 +66,13 @@ def integrate_along_weight(
         AssumePositive: there are some, for known signs of start symbols alone.
     """
     pieces, asked = list[Piece](), list[AssumePositive]()
-    for leaves in solved_leaves(metric.conserved, notation):
-        if pieces:
+    while True:
+        try:
+            pieces += filter(None, [_AlongWeight(metric, next(leaves), notation).piece(R)])
+        except StopIteration:
             break
-        while True:
-            try:
-                pieces += filter(None, [_AlongWeight(metric, next(leaves), notation).piece(R)])
-            except StopIteration:
-                break
-            except AssumePositive as request:
-                asked.append(request)
+        except AssumePositive as request:
+            asked.append(request)
     if not pieces and asked:
         raise asked[0]
 
@@ -184,6 +181,8 @@ class _AlongWeight:
             start = mu.replace(sympy.log, self.log_at_start).xreplace(begin)
             change = fewest([mu - start, with_hyperbolic(mu - start)])
             return change, begin | dict(self.constants())
+        if any(not x.exp.is_Integer for x in mu.atoms(sympy.Pow)):
+            return mu - self.at_start(mu, t0), begin | dict(self.constants())
         # one logarithm of a quotient would ask more of the start
         whole = gathered(mu, self.t)
         return whole - (mu if t0.free_symbols else whole).xreplace(begin), begin

@@ -125,9 +125,7 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
     for unit, numbers in rates.items():
         for common, powers in joined(numbers):
             first, *others = (exact(A) ** n for A, n in powers)
-            base, n = relation.factored(prod(others, start=first)).as_base_exp()
-            even = n.is_Integer and n % 2 == 0
-            total += unit * common * (n * sympy.log(abs(base)) if even else log_of(base**n))
+            total += unit * common * log_of(relation.factored(prod(others, start=first)))
     return total
 
 

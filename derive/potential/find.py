@@ -81,6 +81,7 @@ from derive.weights.dual import (
 )
 from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
 from derive.weights.metric import Metric, find_metric
+from derive.weights.solved_leaf import solved_leaves
 
 LONG = 100
 """Operations from which on Q along a curve is compared with Q in the weights."""
@@ -269,12 +270,15 @@ def _integral(
     """Return Q along a weight or a function of them, in the weights, or by integrals over beta."""
     metric = warping.metric
     R = conjugate_in_time(metric.conserved, dual)
-    along = integrate_along_weight(metric, R, notation)
+    known = solved_leaves(metric.conserved, notation)
+    by_place = (integrate_along_weight(leaves, metric, R, notation) for leaves in known)
+    along = next(by_place, None)
     if along is None or along.curve is None:
         along = integrate_above_weight(metric, R, notation) or along
     open_ = along is None or along.kind == "quadrature"
     if open_ and (form := first_form(curves(), along_itself)) is not None:
         return form
+    along = along or next(filter(None, by_place), None)
     if along is None or _openness(along) > (0, LONG):
         lifted = _in_weights(warping, dual, notation) or _of_parts(warping, notation)
         if lifted and (along is None or _openness(lifted) < _openness(along)):
@@ -367,7 +371,8 @@ def _part_in_weights(part: Parameterization, whole: Notation) -> _Part | None:
     R = conjugate_in_time(warping.metric.conserved, dual)
     with suppress(AssumePositive, BranchOpen):
         piece = _in_weights(warping, dual, notation)
-        piece = piece or integrate_along_weight(warping.metric, R, notation)
+        for leaves in solved_leaves(warping.metric.conserved, notation):
+            piece = piece or integrate_along_weight(leaves, warping.metric, R, notation)
         if piece is not None and piece.in_weights and not piece.abbreviations:
             at = dict(piece.constants) | {piece.betas[0]: sympy.S.Zero}
             if piece.curve is not None:

@@ -100,26 +100,26 @@ class SolvedLeaf(Coordinate):
 
 def solved_leaves(
     conserved: ConservedQuantities, notation: Notation
-) -> Iterator[Iterator[SolvedLeaf]]:
-    """Yield the leaf of one output in each weight by which the laws give all others.
+) -> tuple[Iterator[SolvedLeaf], ...]:
+    """Return the leaf of one output in weights and norms, in products of two, and in their sums.
 
-    Then, where that is not enough, by products of two weights, and by sums of those.
+    It is in each of these by which the laws, and one integral, give all weights.
 
     Raises:
-        AssumePositive: for one more it depends on the signs of start symbols.
+        AssumePositive: the last of all, for one more it depends on the signs of start symbols.
     """
     p, laws = conserved.parameterization, [*map(LogFunction, conserved.laws)]
     if len(laws) < conserved.bound:
         laws += filter(None, [logarithmic_law(conserved)])
     if len(laws) < p.p - 2:
-        return
+        return ()
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
-    yield _leaves(_Given(p, t, named, notation, None) for t in (*norms(p), *p.w))
-    pairs = [(x, x.places(p)) for x in products(p, named)]
-    yield from (
-        _leaves(_Given(p, places[k], named, notation, x) for x, places in pairs) for k in (0, 1)
-    )
+    alone = (_Given(p, t, named, notation, None) for t in (*norms(p), *p.w))
+    pairs = [(x, *x.places(p)) for x in products(p, named)]
+    multiplied = (_Given(p, t, named, notation, x) for x, t, _ in pairs)
+    added = (_Given(p, t, named, notation, x) for x, _, t in pairs)
+    return _leaves(alone), _leaves(multiplied), _leaves(added)
 
 
 def _leaves(choices: Iterable[_Given]) -> Iterator[SolvedLeaf]:
@@ -413,9 +413,10 @@ class _Solving(Images):
                 self._know(name, self.minus(root, shift))
             return name in self.images
         g = next(g for g in self.p.field.generators if g.name == name)
-        inner, *more = {*g.argument.variables()} - self.images.keys()
-        if more or self.start.sign(power) < 0:
+        inside = {*g.argument.variables()} - self.images.keys()
+        if len(inside) != 1 or self.start.sign(power) < 0:
             return False
+        (inner,) = inside
         argument = self.p.field.embed(g.argument)
         if g.kind == "root" and k == 1:
             self.images[name] = power

@@ -9,11 +9,10 @@ from sympy.utilities.lambdify import implemented_function
 from witness_flow import number, risen
 
 from derive import Parameterization
-from derive.model.notation import Notation
 from derive.weights import solved_leaf
 from derive.weights.conserved import find_conserved, find_lie_structure
-from derive.weights.solved_leaf import solved_leaves
 from numerics.evaluate.numbers import evaluated
+from tests.potential.test_along_weight import leaves_of
 from tests.published import derive_once
 
 TIME = mpf(1) / 8
@@ -25,6 +24,10 @@ OVER_BETA = [
     ("v/(1 + exp(-q*k))", {"v": "1", "q": "1/2", "k": "-1"}),
     ("v/(1 + exp(-q*k))", {"v": "-1/2", "q": "-1", "k": "1/2"}),
     ("a*tanh(b*c)", {"a": "1", "b": "1/2", "c": "1"}),
+    ("(1 + a*b)*c", {"a": "1", "b": "1/2", "c": "-1/4"}),
+    ("exp(a*b)*c", {"a": "1/2", "b": "-1", "c": "1"}),
+    ("a*(b*c + d)", {"a": "-1/2", "b": "1/2", "c": "1", "d": "1/4"}),
+    ("a + a*b*c", {"a": "1/2", "b": "1", "c": "-1/2"}),
 ]
 OVER_A_WEIGHT = [
     ("exp(a**2)/(1 + exp(-b**2))", {"a": "1/2", "b": "1"}),
@@ -51,15 +54,19 @@ def known(piece, start):
 def test_a_kernel_with_an_integral_is_that_of_the_flow(output, start):
     """K(b), with G(b) = int a ds to t(b), and what b^2 is, on both sides of a zero of a weight."""
     (piece,) = derive_once(output).potential.pieces
-    (G, integral), (_, kernel) = piece.abbreviations
+    *integrals, (_, kernel) = piece.abbreviations
     pattern = r"`(t\(\w+\)) = ([^`]+)` where `F = \w+`, so that `(.+) = \w+\*\*2`"
     t, place, square = re.match(pattern, piece.note).groups()
-    square = sympy.sympify(square.replace(t, "t_b").replace(G.name, "G_b"))
+    names = {t: "t_b"} | {G.name: "G_b" for G, _ in integrals}
+    for name, plain in names.items():
+        square = square.replace(name, plain)
+    square = sympy.sympify(square.replace("abs(", "Abs("))
     with mp.workdps(20):
         for time in (0, TIME, -TIME / 2):
             w, F, K, _ = risen(output, start, time)
             there = known(piece, start) | {t: at_place(place, w), "t_b": at_place(place, w)}
-            there[G.name] = there["G_b"] = evaluated(integral, there)
+            for G, integral in integrals:
+                there[G.name] = there["G_b"] = evaluated(integral, there)
             assert abs(evaluated(kernel, there) - K) < 1e-12
             assert abs(evaluated(square, there) - F**2) < 1e-12
 
@@ -96,8 +103,24 @@ def test_integrals_over_an_integral_are_the_time_and_q_its_integral(output, star
 def test_a_wrong_last_weight_is_not_printed(monkeypatch, output):
     p = Parameterization.parse([output])
     conserved = find_conserved(find_lie_structure(p))
-    assert [*solved_leaves(conserved, Notation(p))]
+    assert leaves_of(conserved, p)
     own = solved_leaf.Generator
     wrong = lambda name, kind, a, *n: own(name, kind, 2 * a, *n)  # noqa: E731
     monkeypatch.setattr(solved_leaf, "Generator", wrong)
-    assert not [*solved_leaves(conserved, Notation(p))]
+    assert not leaves_of(conserved, p)
+
+
+@pytest.mark.parametrize(
+    ("output", "closed"), [("exp(a*b)*c", "log"), ("(1 + a*b)*c", "log"), ("atan(a)*b", "atan")]
+)
+def test_the_integral_of_a_root_or_an_angle_is_closed(output, closed):
+    (piece,) = derive_once(output).potential.pieces
+    (_, G), _ = piece.abbreviations
+    assert not G.has(sympy.Integral)
+    assert G.has(getattr(sympy, closed))
+
+
+def test_the_root_of_a_quadratic_is_in_the_time():
+    """Of asinh(a) + b along a, dmu = sqrt(a^2 + 1) da is closed as well, but Q is not."""
+    (piece,) = derive_once("asinh(a) + b").potential.pieces
+    assert not piece.gradient[0].has(sympy.Integral)
