@@ -70,9 +70,10 @@ def form_proofs(
 
 
 def _leaves(block: Block) -> Iterator[SolvedLeaf]:
-    """Yield the leaf of one output in each weight in which it is solved for."""
-    with contextlib.suppress(AssumePositive):
-        yield from solved_leaves(block.metric.conserved, block.notation)
+    """Yield the leaf of one output in each coordinate in which it is solved for."""
+    for leaves in solved_leaves(block.metric.conserved, block.notation):
+        with contextlib.suppress(AssumePositive):
+            yield from leaves
 
 
 class _Form:
