@@ -19,7 +19,7 @@ from derive.model.parameterization import Parameterization
 from derive.model.restriction import Restriction, find_idle, find_ties, leave_out, leave_out_affine
 from derive.outcome import Outcome
 from derive.potential.find import find_potential, integrated
-from derive.printable import Certified, Live, Plotted, renderer
+from derive.printable import Certified, Explored, Plotted, renderer
 from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
 from derive.roads.published import Ansatz
 from derive.roads.road import Road, ask_road, find_roads
@@ -57,7 +57,7 @@ CLAIMS = "derive.claims"
 
 
 @dataclass(frozen=True, repr=False)
-class Derivation(Claims, Plotted, Certified):
+class Derivation(Claims, Plotted, Explored, Certified):
     """Everything that was derived from one parameterization, with the verdict.
 
     Attributes:
@@ -105,16 +105,6 @@ class Derivation(Claims, Plotted, Certified):
             NumericalError: Q, or its proof, has no form there.
         """
         return str(renderer(type(self), language)(self))
-
-    def explore(self) -> Live:
-        """Return a page on which one sees what the flow minimises; a notebook shows it.
-
-        Its ``text`` is one file for a browser, which fetches nothing.
-
-        Raises:
-            NumericalError: nothing was decided, Q has no formula, or a vector no dimension.
-        """
-        return Live(str(renderer(type(self), "explore")(self)))
 
     @property
     def verdict(self) -> Verdict:

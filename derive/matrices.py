@@ -39,7 +39,7 @@ from derive.limits.find import regimes
 from derive.limits.limit import Limit
 from derive.model.matrices import MatrixMap, Rows
 from derive.model.parameterization import Parameterization
-from derive.printable import Certified
+from derive.printable import Certified, Explored
 from derive.separable.find import Margins, margins
 from derive.separable.horizon import SOURCE
 from derive.statement import Ground, Open, Statement, Text, each, note
@@ -140,7 +140,7 @@ TURNED = (
 
 
 @dataclass(frozen=True, repr=False)
-class MatrixDerivation(Decided, Certified):
+class MatrixDerivation(Decided, Explored, Certified):
     """What was derived of matrices of open size.
 
     Attributes:

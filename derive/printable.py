@@ -145,6 +145,23 @@ class Live(Held):
         )
 
 
+class Explored:
+    """A record of which there is a page that moves."""
+
+    __slots__ = ()
+
+    def explore(self) -> Live:
+        """Return a page on which one sees what the flow minimises; a notebook shows it.
+
+        Its ``text`` is one file for a browser, which fetches nothing. Of matrices of every size it
+        has one entry b_k, or where there is no Q a block of two rows and columns.
+
+        Raises:
+            NumericalError: nothing was decided, Q has no formula, or a vector no dimension.
+        """
+        return Live(str(renderer(type(self), "explore")(self)))
+
+
 class Certified(Printable):
     """A finished record whose JSON record has a certificate."""
 

@@ -51,8 +51,7 @@ and `derive explore` writes the pages with pictures that move.
 
 def write_gallery(app: Sphinx) -> None:
     """Write ``gallery.md``: a card of each model, and each example with what it prints."""
-    from derive.catalogue.library import derive_entry, entries, summand
-    from derive.derivation import derived
+    from derive.catalogue.library import derive_entry, entries
     from derive.errors import DeriveError
 
     parts = [INTRODUCTION]
@@ -65,9 +64,9 @@ def write_gallery(app: Sphinx) -> None:
         parts.append(f"```sh\n{entry.command}\n```\n\n{raw(card)}")
         with contextlib.suppress(DeriveError):  # of what has no picture
             page = PAGES / "models" / f"{entry.id}.html"
-            one = derived(summand(derivation))
-            page.write_text(one.explore().text, encoding="utf-8")
-            what = "one entry" if entry.measurements else "it"
+            page.write_text(derivation.explore().text, encoding="utf-8")
+            part = "one entry" if derivation.verdict.name == "PROVED" else "a small one"
+            what = part if entry.measurements else "it"
             parts.append(raw(f'<p><a href="models/{page.name}">Explore {what}</a></p>'))
     parts.append("## Examples\n\n")
     for script in sorted((HERE.parent / "examples").glob("*.py")):

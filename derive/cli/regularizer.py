@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from derive.cli.forms import Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
 from derive.cli.output import check_writable, contents
-from derive.cli.recorded import EXIT, answer_with, bare_answer, checked, derived, told, with_data
+from derive.cli.recorded import EXIT, answer_with, bare_answer, checked, told, with_data
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
 from derive.errors import InputError, NumericalError
 from derive.option import option
@@ -50,15 +50,31 @@ CODE = ("jax", "torch", "numpy", "js", "rocq")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regularizer(Steepest, OfModel, Command):
-    """Derive the mirror potential Q(beta) of gradient flow on F, or prove that there is none."""
+class Measured(OfModel):
+    """Options of F, of matrices of every size with their measurements, too."""
 
-    each: str = option("", "Indexed weight v_1, ..., v_n: v, or v:n-1 for outputs i < n.", "V")
     measurements: str = option(
         "",
         "With --matrix W:nxr: commuting, diagonal, one, general; or FILE.csv, each X_i row by row.",
         "KIND",
     )
+
+    def read_model(self) -> ReadModel:
+        """Return F and the start, with the measurements of a file."""
+        read = self.model.read()
+        if not self.measurements.endswith(".csv"):
+            return read
+        from numerics.margins.predictor import read_csv
+
+        rows, _ = read_csv(contents(self.measurements, "--measurements: "))
+        return replace(read, measurements=tuple(map(tuple, rows)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regularizer(Steepest, Measured, Command):
+    """Derive the mirror potential Q(beta) of gradient flow on F, or prove that there is none."""
+
+    each: str = option("", "Indexed weight v_1, ..., v_n: v, or v:n-1 for outputs i < n.", "V")
     check: bool = option(False, "Confirm by precise flows of the weights.")
     digits: int | None = option(None, "Digits of --check (30).", "N", at_least=10, at_most=1000)
     data: Path | None = option(
@@ -69,7 +85,7 @@ class Regularizer(Steepest, OfModel, Command):
 
     def read(self) -> ReadModel:
         """Return F and the start, or refuse what does not go together."""
-        read = self.model.read()
+        read = self.read_model()
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
         open_size = "--each" if self.each else "--measurements" if self.measurements else ""
@@ -79,11 +95,6 @@ class Regularizer(Steepest, OfModel, Command):
             contents(self.data, "--data: ")
             if open_size or self.form.name in CODE:
                 raise InputError("--data is for outputs of given number, as text, page or --json")
-        if self.measurements.endswith(".csv"):
-            from numerics.margins.predictor import read_csv
-
-            rows, _ = read_csv(contents(self.measurements, "--measurements: "))
-            read = replace(read, measurements=tuple(map(tuple, rows)))
         return read
 
     def answer(self, enter: Enter) -> Answer:
@@ -154,15 +165,19 @@ class Regularizer(Steepest, OfModel, Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explore(OfModel, Command):
+class Explore(Measured, Command):
     """Write a page on which one sees what gradient flow on F minimises: one file, no network."""
 
     open: bool = option(False, "Open the page in a browser.")
 
     def answer(self, enter: Enter) -> Answer:
         """Derive, and write the page."""
+        read = self.read_model()
         enter("importing the algebra")
-        derivation = derived(self.model, enter)
+        from derive.derivation import derive
+
+        enter("parameterization")
+        derivation = derive(read.parameterization(), enter, timeout=enter.share)
         enter("drawing")
         code = EXIT[derivation.verdict.value]
         try:

@@ -55,7 +55,10 @@ RENDERERS: dict[str, dict[str, str]] = {
     },
     "Audits": {"document": ".catalogue.audit.report:tell_audits"},
     "EntrywiseDerivation": {"document": "open_sizes:tell_entrywise"},
-    "MatrixDerivation": {"document": "open_sizes:tell_matrices"},
+    "MatrixDerivation": {
+        "document": "open_sizes:tell_matrices",
+        "explore": "explore.page:render_matrices",
+    },
     "Derivation": {"document": "derivation:tell_derivation"}
     | _forms(jax="exports.program", torch="exports.program", numpy="exports.program")
     | _forms(js="exports.script", explore="explore.page")

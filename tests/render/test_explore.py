@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import derive.render.explore.page as explored
-from derive import NumericalError, copies
-from derive.catalogue import find
+from derive import NumericalError, Parameterization, copies, derive
+from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
 from derive.verdict import Verdict
 from numerics import flow, interpolate
 from numerics.margins.margin_path import loss_flow
 from numerics.margins.max_margin import max_margin
 from tests.cli.commands import run
-from tests.published import GIVEN_SIZE, derive_once
+from tests.published import derive_once
 
 NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium") or shutil.which("google-chrome")
 OFF = "gpu quic background-networking component-update sync"
@@ -91,6 +91,9 @@ def test_what_is_not_drawn_is_refused_in_one_line(tmp_path):
     assert not list(tmp_path.iterdir())
     with pytest.raises(NumericalError, match="steepest descent does not"):
         derive_once(["u*v"], steepest="oo").explore()
+    given = {"matrices": {"W": "n x r"}, "measurements": [[1, 0, 0, 2], [0, 1, 1, 0]]}
+    with pytest.raises(NumericalError, match="measurements without common bases are given"):
+        derive(Parameterization.parse(["W*T(W)"], **given)).explore()
     done = run("explore", "a*", "-o", str(tmp_path / "page.html"))
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -502,7 +505,7 @@ def test_where_the_weights_come_back_what_steered_them_differs(show):
 @pytest.mark.browser
 @pytest.mark.slow
 def test_all_models_of_the_catalogue_meet_their_minimiser(show):
-    for entry in GIVEN_SIZE:
+    for entry in entries():
         page = show(derive_entry(entry))
         assert page.text_content("#message") == "", entry.id
         if page.locator("#distance").count():

@@ -207,13 +207,15 @@ def test_texts_of_a_catalogue_are_words(derived):
     assert "<img src=x" not in pages["tied-pair.html"]
 
 
-def test_of_matrices_of_every_size_one_entry_is_to_be_explored():
+def test_of_matrices_of_every_size_one_entry_or_a_block_is_to_be_explored():
     entry = find("symmetric-factorization-commuting")
     pages = site([(entry, derive_entry(entry))], [])
     assert f'href="explore-{entry.id}.html">Explore one entry<' in pages["index.html"]
     assert "beta = w**2" in pages[f"explore-{entry.id}.html"]
     general = find("symmetric-factorization-general")
-    assert f"explore-{general.id}.html" not in site([(general, derive_entry(general))], [])
+    pages = site([(general, derive_entry(general))], [])
+    assert f'href="explore-{general.id}.html">Explore a small one<' in pages["index.html"]
+    assert "beta1 = W11**2 + W12**2, beta2 = W11*W21" in pages[f"explore-{general.id}.html"]
 
 
 @pytest.mark.slow

@@ -10,14 +10,14 @@ from html import escape
 from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Audits, Witness
-from derive.catalogue.library import Entry, Model, summand
+from derive.catalogue.library import Entry, Model
 from derive.derivation import Derivation
-from derive.derivation import derived as of_given_size
 from derive.errors import DeriveError
 from derive.render.document import Document, Part
 from derive.render.html.page import LOOKS, OUTCOMES, badge, index
 from derive.render.sections import expand
 from derive.statement import Items, OnPage, OnTerminal, Sentence, Table, Text, each, note, tell
+from derive.verdict import Verdict
 
 AUDIT = "What was printed, compared with what is derived"
 DIGITS = re.compile(r"[-+.\de]+")
@@ -130,8 +130,7 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Iterable[Audit]) -
         own = Audits(tuple(audit for audit in every.audits if audit.model == entry.id))
         pages[f"{entry.id}.html"] = Model(entry, derivation, own if own.audits else None).to_html()
         with suppress(DeriveError):  # of what has no picture that moves
-            one = of_given_size(summand(derivation))
-            pages[f"explore-{entry.id}.html"] = one.explore().text
+            pages[f"explore-{entry.id}.html"] = derivation.explore().text
         rows.append(_row(entry, derivation, own, f"explore-{entry.id}.html" in pages))
     pages = {name: text.replace(MAIN, f"{MAIN}{NAV}") for name, text in pages.items()}
     about = f'{ABOUT} <a href="audit.html">{AUDIT}</a>.'
@@ -148,7 +147,8 @@ def _row(entry: Entry, derivation: Derivation, audits: Audits, moves: bool) -> t
     F = "<br>".join(f"<code>{escape(output)}</code>" for output in entry.outputs)
     verdict = derivation.verdict
     found = " ".join(badge(f"{n} {x}", OUTCOMES[x]) for x, n in audits.counts.items() if n)
-    what = "Explore one entry" if entry.measurements else "Explore"
+    part = " one entry" if verdict is Verdict.PROVED else " a small one"
+    what = f"Explore{part * bool(entry.measurements)}"
     picture = f'<br><a href="explore-{entry.id}.html">{what}</a>' * moves
     title = f'<a href="{entry.id}.html">{entry.id}</a><br>{escape(entry.title)}{picture}'
     return title, F, badge(verdict.value, LOOKS[verdict]), found

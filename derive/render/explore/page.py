@@ -20,12 +20,14 @@ from sympy import symbols
 
 from derive.comparison import SCALE
 from derive.components import in_components
-from derive.derivation import Derivation
+from derive.derivation import Derivation, derive
 from derive.errors import InputError, NumericalError
 from derive.folder import read_table
 from derive.language import to_text
 from derive.limits.find import regimes
+from derive.matrices import MatrixDerivation
 from derive.model.condition import AT_START, Condition
+from derive.model.parameterization import Parameterization
 from derive.potential.piece import of_the_flow, start_signs
 from derive.printable import Printable, renderer
 from derive.render.exports.printer import JAVASCRIPT
@@ -144,6 +146,24 @@ def render_explore(d: Derivation) -> str:
     )
     module = "\n".join((*functions, FORMS, FLOW, SCRIPT))
     return document(f"{what}: {_model(told)}", body, D3, module=module, style=STYLE)
+
+
+def render_matrices(d: MatrixDerivation) -> str:
+    """Return the page of one entry b_k, or of all entries of a block that has no Q.
+
+    Raises:
+        NumericalError: as :func:`render_explore`, or measurements that reach more were given.
+    """
+    p, orbit = d.parameterization, d.orbit
+    if d.entry is not None:
+        return render_explore(d.entry)
+    if orbit is None or p.given:
+        raise NumericalError(
+            f"{UNDRAWN}of matrices where measurements without common bases are given"
+        )
+    columns = orbit.width if p.columns.isdigit() else max(orbit.size)
+    shapes = p.shapes_at(*orbit.size, columns)
+    return render_explore(derive(Parameterization.parse([p.text], arrays=shapes)))
 
 
 ON_LEAF = (
