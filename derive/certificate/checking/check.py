@@ -64,8 +64,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from derive.certificate.checking import every_size, orbit, pushed, sections
 from derive.certificate.checking.signs import CONDITION
@@ -77,6 +76,7 @@ from derive.certificate.checking.text import (
     NotACertificate,
     Rejected,
     names_in,
+    pairs,
     require,
 )
 from derive.certificate.checking.theorem import Checker
@@ -102,8 +102,7 @@ __all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check"
 _FAULTS = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """What was accepted: the verdict, the theorem line by line, and what is not certified."""
 
     verdict: str
@@ -150,20 +149,19 @@ def _of_open_size(record: JSON, kind: str, shown: Callable[[JSON], Shown]) -> Re
         )
     keyed(record, kind, ["refuted"] * ("fails" in proof))
     require(record["version"] == FIRST, f"the version is not {FIRST}")
-    verdict, lines, left = shown(record)
-    require(record["verdict"] == verdict, f"the record proves {verdict}")
-    return Report(verdict, lines, left)
+    report = Report(*shown(record))
+    require(record["verdict"] == report.verdict, f"the record proves {report.verdict}")
+    return report
 
 
-def _matrices(record: JSON) -> Shown:
+def _matrices(record: JSON) -> Report:
     """Return what the record of matrices of open size proves, by an orbit or one of its entries."""
-    if (given := record["orbit"]) is not None:
-        found: Shown = REFUTED, [orbit.shown(given)], [EVERY_ORBIT]
-    else:
+    if (given := record["orbit"]) is None:
         report = derived(record["entry"], EVERY_MATRIX)
-        found = report.verdict, report.theorem, report.open
-    require(record["finding"]["verdict"] == found[0], f"the record proves {found[0]}")
-    return found
+    else:
+        report = Report(REFUTED, [orbit.shown(given)], [EVERY_ORBIT])
+    require(record["finding"]["verdict"] == report.verdict, f"the record proves {report.verdict}")
+    return report
 
 
 Shown: TypeAlias = tuple[str, Sequence[str], Sequence[str]]
@@ -302,8 +300,8 @@ def _head(record: JSON, state: Checker) -> list[str]:
     """Return the setting of what was shown."""
     given, at = record["parameterization"], record["certificate"]["at"]
     names = zip(given["beta"], given["outputs"], strict=False)
-    lines = [f"{given['flow']}, with w_0: {_pairs(given['start'])}"]
-    lines += [f"rates: {_pairs(given.get('rates', {}))}".replace("'", "")] * ("rates" in given)
+    lines = [f"{given['flow']}, with w_0: {pairs(given['start'])}"]
+    lines += [f"rates: {pairs(given.get('rates', {}))}".replace("'", "")] * ("rates" in given)
     lines += [f"{beta} = {tree}" for beta, tree in names]
     lines += [f"{w} = 0" for w in given["idle"]]
     lines += [f"{w} = {tree} along the flow" for w, tree in given["ties"].items()]
@@ -313,7 +311,7 @@ def _head(record: JSON, state: Checker) -> list[str]:
     implied = {f"{text[:-4]} != 0" for text in conditions if text.endswith((" > 0", " < 0"))}
     conditions = [_of_flow(text, {*given["weights"]}) for text in conditions if text not in implied]
     lines += [f"assumed: {'; '.join(dict.fromkeys(conditions))}"] if conditions else []
-    return lines + [f"numbers that signs were read at: {_pairs(at)}"] * bool(at)
+    return lines + [f"numbers that signs were read at: {pairs(at)}"] * bool(at)
 
 
 def _of_flow(condition: str, weights: set[str]) -> str:
@@ -321,10 +319,6 @@ def _of_flow(condition: str, weights: set[str]) -> str:
     found = CONDITION.fullmatch(condition)
     plain = found is None or "keeps" in found[2] or not names_in([found[1]]) & weights
     return condition if plain else f"{condition} along the flow"
-
-
-def _pairs(values: JSON) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 NORMALIZATION = tuple(

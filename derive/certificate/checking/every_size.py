@@ -33,7 +33,14 @@ from typing import Any
 from flint import arb, fmpq
 
 from derive.certificate.checking.flow import Flow, determinant, independent
-from derive.certificate.checking.function import Function, Value, constant, evaluated, not_zero
+from derive.certificate.checking.function import (
+    Function,
+    Value,
+    coefficients,
+    constant,
+    evaluated,
+    not_zero,
+)
 from derive.certificate.checking.reading import Call
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
@@ -43,13 +50,13 @@ from derive.certificate.checking.text import (
     REFUTED,
     called,
     names_in,
+    pairs,
     rational,
     require,
     tree_of,
 )
 
-OVER_ALL = ("sum", "norm", "prod")
-ROOM = 40
+ROOM, TWO = 40, ast.Constant(2)
 LEAST, OUTPUTS, FAR = 2, 3, 1000
 Texts = Mapping[str, str]
 Slopes = Mapping[str, Function]
@@ -101,24 +108,23 @@ class EverySize(Space):
         return rate
 
     def _build(self, node: ast.expr, depth: int) -> Function:
-        name, inner, alone = called(node) if isinstance(node, ast.Call) else ("", node, True)
-        if name in OVER_ALL:
-            require(alone, "a function has one argument")
-            if name == "sum":
+        power: ast.expr = ast.Constant(1)
+        match node:
+            case ast.Call(ast.Name("sum"), [inner], []):
                 return self._total(inner)
-            if name == "prod":
-                total = self._total(ast.Call(ast.Name("log"), [inner], []))
-                return self.find("exp", total)
-            return self._power_of_norm(inner, ast.Constant(1), depth)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            base, power = node.left, node.right
-        elif name == "sqrt" and alone:
-            base, power = inner, ast.BinOp(ast.Constant(1), ast.Div(), ast.Constant(2))
-        else:
-            return super()._build(node, depth)
-        if isinstance(base, ast.Call) and called(base)[0] == "norm" and called(base)[2]:
-            return self._power_of_norm(called(base)[1], power, depth)
-        return super()._build(node, depth)
+            case ast.Call(ast.Name("prod"), [inner], []):
+                return self.find("exp", self._total(ast.Call(ast.Name("log"), [inner], [])))
+            case ast.Call(ast.Name("norm"), [inner], []):
+                pass
+            case ast.BinOp(ast.Call(ast.Name("norm"), [inner], []), ast.Pow(), power):
+                pass
+            case ast.Call(ast.Name("sqrt"), [ast.Call(ast.Name("norm"), [inner], [])], []):
+                power = ast.BinOp(power, ast.Div(), TWO)
+            case _:
+                return super()._build(node, depth)
+        squares = ast.Call(ast.Name("sum"), [ast.BinOp(inner, ast.Pow(), TWO)], [])
+        half = ast.BinOp(power, ast.Div(), TWO)
+        return super()._build(ast.BinOp(squares, ast.Pow(), half), depth + 1)
 
     def _call(self, node: ast.expr, depth: int) -> Call:
         if isinstance(node, ast.Call) and called(node)[0] == "Integral" and len(node.args) == 2:
@@ -134,13 +140,6 @@ class EverySize(Space):
         f, x = map(ast.unparse, node.args)
         require(names_in([f]) <= self.fixed | {x}, "an integrand is of x and of constants")
         return self.read(f)
-
-    def _power_of_norm(self, inner: ast.expr, power: ast.expr, depth: int) -> Function:
-        """Return (sum of squares)**(power/2)."""
-        two = ast.Constant(2)
-        squares = ast.Call(ast.Name("sum"), [ast.BinOp(inner, ast.Pow(), two)], [])
-        half = ast.BinOp(power, ast.Div(), two)
-        return self._build(ast.BinOp(squares, ast.Pow(), half), depth + 1)
 
     def _total(self, inner: ast.expr) -> Function:
         """Return the sum of a function of v over all entries, a multiple of one that has a name."""
@@ -209,17 +208,11 @@ class EverySize(Space):
     def by_size(self, f: Function) -> Iterator[list[Value]]:
         """Yield numerator and denominator at the numbers, as polynomials in n."""
         k = self.given.index(self.size_name)
-        require(
-            not any(c.argument.uses(k) for c in self.generators), "a call has the number n in it"
-        )
+        plain = not any(c.argument.uses(k) for c in self.generators)
+        require(plain, "a call has the number n in it")
         for side in (f.top, f.bottom):
-            rows: dict[int, dict[tuple[int, ...], Any]] = {}
-            for e, c in zip(side.monoms(), side.coeffs(), strict=True):
-                rows.setdefault(int(e[k]), {})[(*e[:k], 0, *e[k + 1 :])] = c
-            of = side.context().from_dict
-            yield [
-                evaluated(of(rows.get(d, {})), self.start) for d in range(max(rows, default=0) + 1)
-            ]
+            parts = {n: evaluated(c, self.start) for n, c in coefficients(side, k).items()}
+            yield [parts.get(n, fmpq(0)) for n in range(max(parts, default=0) + 1)]
 
     def _metric(self, c: str, d: str) -> Function:
         """Return <dc, dd> of entries, sums and single weights."""
@@ -294,13 +287,9 @@ def _proved(record: JSON) -> tuple[list[str], list[str]]:
         f"(grad Q)' = -c g X^T r along the flow, c > 0 constant, with the warp g = {warping['g']}",
         f"dQ/dbeta_i = y_i - y_i(w_0), with y_i = {warping['y_i']}",
         f"assumed: {conditions}",
-        f"numbers that signs were read at: {_numbers(proof)}",
+        f"numbers that signs were read at: {pairs(proof['at'])}",
     ]
     return lines, ["the formula of Q", "the Hessian map", *left]
-
-
-def _numbers(proof: JSON) -> str:
-    return ", ".join(f"{x} = {a}" for x, a in proof["at"].items())
 
 
 def _is_law(space: EverySize, text: str, F_i: Function) -> bool:
@@ -344,7 +333,7 @@ def _refuted(record: JSON) -> tuple[list[str], list[str]]:
         "Hess Q = g rho around almost all weights",
         *words,
         "that is in the part of the domain where these numbers are, or weights of a smaller n: "
-        f"{_numbers(proof)}",
+        f"{pairs(proof['at'])}",
     ]
     return lines, ["the Hessian map", *left]
 

@@ -9,9 +9,8 @@ are no larger than they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain, product
-from operator import mul
 
 from flint import nmod, nmod_mat
 
@@ -59,12 +58,10 @@ class Steered:
 
     def of_beta(self, Z: nmod_mat, V: nmod_mat) -> list[nmod]:
         """Return dF at Z along V, entry by entry."""
-        w, v, at = Z.tolist(), V.tolist(), self.at
+        moved, at, zero = V * Z.transpose(), self.at, nmod(0, PRIME)
+        moved = moved + moved.transpose()  # <v_k, w_l> + <w_k, v_l> of any two rows
         return [
-            _sum(
-                c * (_dot(v[at[a] + i], w[at[b] + j]) + _dot(w[at[a] + i], v[at[b] + j]))
-                for a, b, c in self.terms
-            )
+            sum((c * moved[at[a] + i, at[b] + j] for a, b, c in self.terms), zero)
             for i, j in self.places
         ]
 
@@ -82,14 +79,6 @@ def _algebra(fields: Sequence[nmod_mat]) -> list[nmod_mat]:
 
 def _rank(rows: list[list[nmod]]) -> int:
     return int(nmod_mat(len(rows), len(rows[0]), list(chain(*rows)), PRIME).rank())
-
-
-def _dot(x: Sequence[nmod], y: Sequence[nmod]) -> nmod:
-    return _sum(map(mul, x, y))
-
-
-def _sum(terms: Iterable[nmod]) -> nmod:
-    return sum(terms, nmod(0, PRIME))
 
 
 def _modulo(text: JSON) -> nmod:

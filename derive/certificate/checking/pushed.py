@@ -23,7 +23,15 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from derive.certificate.checking.function import BITS, Function, Value, sign
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, NAME, REFUTED, UNDECIDED, rational, require
+from derive.certificate.checking.text import (
+    JSON,
+    NAME,
+    REFUTED,
+    UNDECIDED,
+    pairs,
+    rational,
+    require,
+)
 
 STEPS, NEAR, LARGEST, SIZE = 200, arb(2) ** -64, 64, 40
 Weights: TypeAlias = Sequence[fmpq]
@@ -56,7 +64,7 @@ def shown(record: JSON) -> tuple[str, list[str], list[str]]:
     require(record["reason"] == said[1][-1] or verdict == UNDECIDED, "the reason is another")
     lines = [f"w' = Phi(J^T l), l = X^T (y - X beta): {record['flow']}"]
     lines += [f"F{i} = {text}" for i, text in enumerate(record["outputs"], 1)]
-    lines.append(f"w_0: {_pairs(record['start'])}")
+    lines.append(f"w_0: {pairs(record['start'])}")
     lines += [law[1], *(f"{words[1]}, there" for words in no_potential)]
     return verdict, lines, ["whether there is a Q"] * (verdict == UNDECIDED)
 
@@ -67,7 +75,7 @@ PARTS = "kind", "says", "conditions", "ground", "by"
 def _words(record: JSON, verdict: str) -> list[tuple[JSON, ...]]:
     """Return what the record has to say of laws and, where there is none, of Q."""
     by = f"Phi(J^T l) spans all {len(record['weights'])} directions of them"
-    at, other = _pairs(record["point"]), _pairs(record["other"])
+    at, other = pairs(record["point"]), pairs(record["other"])
     steering = ", ".join(map(_vector, record["steering"]))
     law = f"near {at} the flow keeps no function of the weights: {by}; with l {steering}"
     found: list[tuple[JSON, ...]] = [("conserved", law, [], "proved", by)]
@@ -81,10 +89,6 @@ def _words(record: JSON, verdict: str) -> list[tuple[JSON, ...]]:
         says = f"{none}: {by}; the other weights are {other}"
         found.append(("mirror flow", says, [], "proved", by))
     return found
-
-
-def _pairs(values: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def _vector(steer: Sequence[int]) -> str:
@@ -195,12 +199,12 @@ def _is_of_rows_and_columns(record: JSON, names: Sequence[str], k: Sequence[int]
 
 
 def _polar_factors(G: Mapping[str, fmpq], shapes: JSON) -> list[arb]:
-    found = []
+    found = dict[str, arb]()
     for name, (n, m) in shapes.items():
-        entries = [arb(G[place]) for place in _places({name: (n, m)})]
-        found += _polar(arb_mat(n, m, entries)).entries()
-    order = {place: k for k, place in enumerate(_places(shapes))}
-    return [found[order[place]] for place in G]
+        places = _places({name: (n, m)})
+        factor = _polar(arb_mat(n, m, [arb(G[place]) for place in places]))
+        found |= zip(places, factor.entries(), strict=True)
+    return [found[place] for place in G]
 
 
 def _polar(G: arb_mat) -> arb_mat:

@@ -63,6 +63,11 @@ def tree_of(text: JSON) -> ast.expr:
     return tree.body
 
 
+def pairs(values: JSON) -> str:
+    """Return names with their values in words."""
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
 def names_in(texts: Iterable[JSON]) -> set[str]:
     """Return the names that texts use, but those of functions and of what integrals run over."""
     return set[str]().union(*(_names(tree_of(text)) for text in texts))
