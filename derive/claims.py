@@ -52,7 +52,7 @@ def _conserved(d: Derivation) -> Iterator[Statement]:
 def _potential(d: Derivation) -> Iterator[Statement]:
     """Yield Q with its domain, and what it is for: regression, decreasing losses, decay."""
     pieces, by = d.potential.pieces, d.potential.finding
-    words = f"then along the flow `grad Q(beta(t)) = int_0^t {_warp(d)}lambda ds`"
+    words = f"then along the flow `grad Q(beta(t)) = int_0^t {warp_factor(d)}lambda ds`"
     above = (*introduction(d),)
     yield Statement(words, kind="regularizer", conditions=assumed(d), by=by, above=above)
     for domain in (piece.domain for piece in pieces if piece.domain is not None):
@@ -62,7 +62,7 @@ def _potential(d: Derivation) -> Iterator[Statement]:
     yield from uses(d)
 
 
-def _warp(d: Derivation) -> str:
+def warp_factor(d: Derivation) -> str:
     """Return the warp as a factor, where there is one."""
     return "" if d.hessian.verdict is Verdict.PROVED else "g "
 
@@ -147,8 +147,8 @@ def _minimiser(d: Derivation, Q: str) -> Statement:
     convex = all(x.exact or (len(x.betas) == 1 and x.convex != "length") for x in domains)
     over = "the domain" if domains and convex else EVERY_CONVEX
     return Statement(
-        f"its limit meets the KKT conditions of `min {Q}` subject to `X beta = y`; as"
-        f" `Hess Q = {_warp(d)}rho` is positive definite, it is the unique minimiser on {over}",
+        f"its limit meets the KKT conditions of `min {Q}` subject to `X beta = y`; as `Hess Q ="
+        f" {warp_factor(d)}rho` is positive definite, it is the unique minimiser on {over}",
         kind="minimiser",
         conditions=("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",),
     )

@@ -55,7 +55,7 @@ class Measured(OfModel):
 
     measurements: str = option(
         "",
-        "With --matrix W:nxr: commuting, diagonal, one, general; or FILE.csv, each X_i row by row.",
+        "With --matrix W:nxr: commuting, diagonal, one, general; or FILE.csv: X_i by rows, then y.",
         "KIND",
     )
 

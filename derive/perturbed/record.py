@@ -27,6 +27,7 @@ from derive.perturbed.continuous import OneSided
 from derive.perturbed.coordinates import PRECONDITIONED
 from derive.perturbed.drift import Drift
 from derive.perturbed.followed import Followed, Leaf, gradient
+from derive.potential.piece import trimmed
 from derive.printable import Printable
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Verdict
@@ -145,15 +146,32 @@ class Perturbation(Printable, Claims):
         Q, shift = self.derivation.potential.Q, self.shift or ()
         if (not self.start and self.shift is None) or self.effective is None or Q is None:
             return None
-        known = {s.name: x for s, x in self.effective.items()} | self._turned
-        own = {s.name for s in self.derivation.beta} | known.keys()
+        own = {s.name for s in (*self.derivation.beta, *self.effective)} | self._turned.keys()
         # An integral over K(b) has a start in K that no symbol shows.
         if Q.has(AppliedUndef) or any(s.name not in own for s in Q.free_symbols):
             return None
-        moved = Q.xreplace({s: known[s.name] for s in Q.free_symbols if s.name in known})
-        written = moved.replace(lambda e: e.is_Add and e.has(sympy.exp), sympy.factor_terms)
         pairs = zip(self.derivation.beta, shift, strict=False)
-        return sympy.Add(written, *(-xi * b for b, xi in pairs))
+        return sympy.Add(self._from_start(Q), *(-xi * b for b, xi in pairs))
+
+    def _from_start(self, e: Expr) -> Expr:
+        """Return an expression with the effective start in it."""
+        known = {s.name: x for s, x in (self.effective or {}).items()} | self._turned
+        moved = e.xreplace({s: known[s.name] for s in e.free_symbols if s.name in known})
+        return moved.replace(lambda e: e.is_Add and e.has(sympy.exp), sympy.factor_terms)
+
+    @property
+    def formula(self) -> tuple[tuple[str | Symbol, Expr], ...]:
+        """Q of the effective start, and the roots and constants in it where these have names."""
+        if self.Q is None:
+            return ()
+        potential = self.derivation.potential
+        piece, *others = map(trimmed, potential.pieces)
+        roots = [(root.symbol, root.explicit) for root in piece.roots if root.explicit is not None]
+        if others or len(roots) < len(piece.roots) or any(self.shift or ()):
+            return (("Q", self.Q),)
+        names = (*roots, *piece.abbreviations, *piece.constants)
+        rows = (("Q", piece.value + potential.linear), *names)
+        return tuple((name, self._from_start(e)) for name, e in rows)
 
     @property
     def vanishing(self) -> bool:

@@ -221,8 +221,8 @@ def _effective(v: Perturbation) -> Iterator[Statement]:
     below: list[object] = [note(words) for words in _letters_of(v)]
     if left and not kept:
         below.append(note("`y(0) + xi` is `y(0)` of that start and {xi}", xi=xi))
-    if v.Q is not None:
-        below.append(Equations((("Q", v.Q),)))
+    if v.formula:
+        below.append(Equations(v.formula))
     moved = each("`{0} -> {1}`", v.effective.items())
     words = "`xi` is constant: {xi}" if kept else f"{_of_start(v)}: {{moved}}"
     given = (tell("`c_inf` has the sign of `c(0)`"),) * (v.has_velocities and not kept)
@@ -233,7 +233,7 @@ def _effective(v: Perturbation) -> Iterator[Statement]:
 def _of_start(v: Perturbation) -> str:
     """Return what the effective start is that of."""
     if v.start:
-        return "`Q` of that start"
+        return "the `Q` of that start"
     if "step" in v.kinds:
         return "after one step `c` is `c(0)` of the start"
     if v.shifted and not v.is_steered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from operator import attrgetter
@@ -149,7 +150,9 @@ def tell_regimes(r: Regimes) -> Document:
         Part("What is minimised", d.says("one row")),
         Part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
     )
-    return of_derivation(d, parts, r.variable)
+    u = r.vector
+    norms = {f"norm_{u}_0": f"{u}_0", f"norm_{u}": u} if u else {}
+    return replace(of_derivation(d, parts, r.variable), norms=norms)
 
 
 def tell_comparison(c: Comparison) -> Document:

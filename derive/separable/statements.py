@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from derive.claims import assumed, entries_of, graded, introduction
+from derive.claims import assumed, entries_of, graded, introduction, warp_factor
 from derive.derivation import Derivation
 from derive.limits.limit import growth_expression
 from derive.model.labels import Letter
@@ -40,12 +40,12 @@ def every_time(d: Derivation, found: Finding) -> Statement | Open:
         return Open("{why}", {"why": found}, kind="every time")
     if found.verdict is Verdict.REFUTED:
         return Statement("{why}", {"why": found}, kind="mirror flow")
-    data = "<x_i, beta> >= <x_i, beta(t)>"
+    data, g = "<x_i, beta> >= <x_i, beta(t)> for all i", warp_factor(d)
     least = (("beta(t)", f"argmin Q(beta) subject to {data}"), ("grad Q(beta(t))", "X^T s(t)"))
     below = (
         Equations(least),
-        "for all `i`, over every convex subset of the domain that contains `beta(t)`, where",
-        Equations((("s_i(t)", "int_0^t g a_i"), ("a_i", "-l'(<x_i, beta>) > 0"))),
+        "over every convex subset of the domain that contains `beta(t)`, where",
+        Equations((("s_i(t)", f"int_0^t {g}a_i ds"), ("a_i", "-l'(<x_i, beta>) > 0"))),
     )
     words = (
         "for every decreasing loss `l`, wherever it is stopped, with labels in the rows `x_i` of"
@@ -53,7 +53,7 @@ def every_time(d: Derivation, found: Finding) -> Statement | Open:
     )
     above = (*introduction(d),)
     steered = "the flow of `sum_i l(<x_i, beta>)` has `lambda = X^T a` with `a_i > 0`"
-    kkt = "so `grad Q(beta(t)) = int_0^t g lambda` is `X^T s(t)` with `s_i(t) >= 0`"
+    kkt = f"so `grad Q(beta(t)) = int_0^t {g}lambda ds` is `X^T s(t)` with `s_i(t) >= 0`"
     active = "at `beta(t)` all constraints are active: these are the KKT conditions"
     return Statement(
         words,
