@@ -113,10 +113,10 @@ def _below(limit: Any) -> list[object] | None:
 
 def _tried(finding: Finding) -> Record:
     """Return a verdict with the first of what fails."""
-    failing = [
+    failing = (
         {"point": named(e.point), "residual": e.residual} for e in finding.evidence if not e.holds
-    ]
-    return record_of(finding) | {"witness": failing[0] if failing else None}
+    )
+    return record_of(finding) | {"witness": next(failing, None)}
 
 
 def _growth(leading: Any) -> Expr | None:

@@ -322,9 +322,8 @@ class _Subject:
         other, weights = self.potential.other_side, self.parameterization.weights
         if other is None or self.warp is None:
             return self.potential
-        values = dict(zip(weights, end.weights, strict=True))
-        at = {symbol: values[symbol.name] for symbol in self.warp.free_symbols}
-        return self.potential if self.warp.evalf(subs=at) > 0 else other
+        at = dict(zip(weights, end.weights, strict=True))
+        return self.potential if evaluated(self.warp, at) > 0 else other
 
 
 def in_numbers(

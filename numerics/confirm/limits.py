@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
-from operator import mul
 from typing import TypeAlias
 
 import mpmath
@@ -31,8 +30,9 @@ from numerics.evaluate.numbers import (
     Array,
     Real,
     check_digits,
+    evaluated,
+    exact,
     on_arrays,
-    precise_number,
     rational,
 )
 from numerics.evaluate.start import specialize
@@ -151,9 +151,9 @@ def _at_scales(
     starts = [{**rest, limit.point.variable: scale} for scale in scales]
     first, second = (_error(limit, gradient, start, x, digits) for start in starts)
     if limit.error:
-        named = ({**start, **_named(limit, x)} for start in starts)
-        before, after = (precise_number(limit.error, values, digits) for values in named)
-        predicted = after / before
+        with mpmath.workdps(digits + GUARD):
+            before, after = (evaluated(limit.error, _numbers(limit, start, x)) for start in starts)
+            predicted = after / before
     return Fall((first, second), predicted, limit.sharp)
 
 
@@ -164,23 +164,20 @@ def _error(
     form, unit = limit.potential, limit.unit
     if form is None or unit is None:
         raise NumericalError(f"there is no limit to confirm: {limit.finding.words}")
-    rows = _basis(limit)
-    origin = [precise_number(c, start, digits) for c in limit.origin or (sympy.S.Zero,) * len(x)]
+    M = sympy.eye(len(x)) if limit.basis is None else limit.basis
     with mpmath.workdps(digits + GUARD):
-        beta: list[Real] = [
-            b + rational(sum(map(mul, row, x))) for b, row in zip(origin, rows, strict=True)
-        ]
-    at = {**start, **_named(limit, x)}
-    if form.curve is not None:
-        # The limit is parametric: x stands for its parameter, inside its interval.
-        (z,) = form.curve.free_symbols
-        at = {**start, z.name: x[0] / 7}
-        beta = [precise_number(form.curve, at, digits)]
-    with mpmath.workdps(digits + GUARD):
-        N = precise_number(unit, at, digits)
-        expected = [precise_number(g, at, digits) for g in form.gradient]
+        at = _numbers(limit, start, x)
+        moved = sympy.Matrix(limit.origin or [0] * len(x)) + M * sympy.Matrix(limit.coordinates)
+        beta = [evaluated(b, at) for b in moved]
+        if form.curve is not None:
+            # The limit is parametric: x stands for its parameter, inside its interval.
+            (z,) = form.curve.free_symbols
+            at[z.name] = rational(x[0] / 7)
+            beta = [evaluated(form.curve, at)]
+        N = evaluated(unit, at)
+        expected = [evaluated(g, at) for g in form.gradient]
         slopes = [g / N for g in gradient(start, beta)]
-        along = [mpmath.fdot(column, slopes) for column in zip(*rows, strict=True)]
+        along = [mpmath.fdot(map(evaluated, column), slopes) for column in M.T.tolist()]
         gaps = [abs(f - g) for f, g in zip(along, expected, strict=True)]
         if any(gap != gap for gap in gaps):
             raise NumericalError("Q is undefined at the point where its limit was to be confirmed")
@@ -189,14 +186,10 @@ def _error(
         return error if error > mpmath.mpf(10) ** -(3 * digits // 4) else mpmath.mpf(0)
 
 
-def _basis(limit: Limit) -> list[list[Fraction]]:
-    """Return M with beta = origin + M x."""
-    M = sympy.eye(len(limit.coordinates)) if limit.basis is None else limit.basis
-    return [[Fraction(int(c.p), int(c.q)) for c in row] for row in M.tolist()]
-
-
-def _named(limit: Limit, x: _Point) -> dict[str, Fraction]:
-    return {c.name: v for c, v in zip(limit.coordinates, x, strict=True)}
+def _numbers(limit: Limit, start: Mapping[str, Fraction], x: _Point) -> dict[str, Real]:
+    """Return numbers for the start and the coordinates of a limit."""
+    named = {c.name: v for c, v in zip(limit.coordinates, x, strict=True)}
+    return {name: rational(v) for name, v in {**start, **named}.items()}
 
 
 def point_at(point: Point, small: Fraction) -> Fraction:
@@ -219,10 +212,10 @@ def draw_rest(
     near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
     rest = {n: v for n, v in {**given, **near}.items() if n != name}
     for condition in point.given:  # the signs of some symbols are turned, so that it is > 0
-        if precise_number(condition, rest, GUARD) < 0:
+        if exact(condition, rest).is_negative:
             free = {s.name for s in condition.free_symbols if not s.is_positive}
             rest = {n: -v if n in free else v for n, v in rest.items()}
-    if any(precise_number(condition, rest, GUARD) <= 0 for condition in point.given):
+    if not all(exact(condition, rest).is_positive for condition in point.given):
         raise NumericalError("no start was found on which to confirm the limit")
     return rest
 
@@ -248,7 +241,8 @@ def confirm_width(found: RandomWidth, rng: np.random.Generator | None = None) ->
 
     def gradient(start: Mapping[str, Fraction], _: Sequence[Real]) -> Sequence[Real]:
         (beta,) = found.limits[0].coordinates
-        return [precise_number(found.gradient, {**start, beta.name: x}, _DIGITS)]
+        at = {**start, beta.name: x}
+        return [evaluated(found.gradient, {name: rational(v) for name, v in at.items()})]
 
     falls = []
     for limit in found.limits:

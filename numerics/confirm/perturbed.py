@@ -25,7 +25,7 @@ from numerics.confirm.regression_problem import (
     least,
     stationarity,
 )
-from numerics.evaluate.numbers import Real, compiled, rational
+from numerics.evaluate.numbers import Real, evaluated, rational
 from numerics.integrator.gradient_flow import flow
 from numerics.integrator.jets import bits_of
 from numerics.integrator.perturbed import NONE, Step, Terms, perturbed_flow, stepper, take_steps
@@ -157,9 +157,8 @@ def _predicted(case: Case, decayed: Real, digits: int) -> tuple[Real, ...]:
         for prefix, start in zip(case.problem.model.prefixes, case.problem.starts, strict=True):
             own = {name: rational(x) for name, x in start}
             for w, f in case.start:
-                names = sorted(s.name for s in f.free_symbols)
-                values = [own.get(name, decayed) for name in names]
-                (begin[prefix + w],) = compiled([f], names, "mpmath")(*values)
+                names = (s.name for s in f.free_symbols)
+                begin[prefix + w] = evaluated(f, {x: own.get(x, decayed) for x in names})
         return flow(case.problem.model, case.problem.X, case.problem.y, begin, digits).limit
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import mpmath
@@ -43,7 +44,16 @@ from numerics.confirm.regression_problem import (
     smooth,
 )
 from numerics.evaluate.lowering import fixed_starts
-from numerics.evaluate.numbers import Array, Real, compiled, on_arrays, rational, read_number
+from numerics.evaluate.numbers import (
+    Array,
+    Real,
+    compiled,
+    evaluated,
+    exact,
+    on_arrays,
+    rational,
+    read_number,
+)
 from numerics.evaluate.start import with_pi
 
 
@@ -123,18 +133,11 @@ class Case:
 
     def moved(self, w: Sequence[Real]) -> list[Real]:
         """Return the change of every law and y from the start to w."""
-        forms = self.copied(lambda x: x.quantity)
-        known = [sympy.S.Zero if isinstance(f, sympy.Integral) else f for f in forms]
-        ends = self.evaluated(known, w), self.evaluated(known, self.origin)
-        moved = [b - a for b, a in zip(*ends, strict=True)]
-        at = dict(zip(self.problem.model.weights, zip(self.origin, w, strict=True), strict=True))
-        for i, f in enumerate(forms):
-            if isinstance(f, sympy.Integral):  # over a weight from its start
-                ((weight, *_),) = f.limits
-                slope = compiled([f.function], [weight.name], "mpmath")
-                span = [*map(mpmath.mpf, at[weight.name])]
-                moved[i] = mpmath.quad(lambda x, slope=slope: slope(x)[0], span)
-        return moved
+        forms, weights = self.copied(lambda x: x.quantity), self.problem.model.weights
+        begin, end = (dict(zip(weights, map(mpmath.mpf, x), strict=True)) for x in (self.origin, w))
+        # an integral is over a weight from its start
+        before = (0 if isinstance(f, Integral) else evaluated(f, begin) for f in forms)
+        return [evaluated(f, end, begin) - c for f, c in zip(forms, before, strict=True)]
 
     def split(self, errors: Sequence[Real], values: Sequence[Real]) -> dict[str, float | None]:
         """Return the digits to which errors of laws, and of y, are small beside the values."""
@@ -172,10 +175,7 @@ def drawing(
     one, taken = subject.parameterization, d.blocks[0].notation.taken
     fixed = fixed_starts(one.start_symbols, rest, 1 if one.d > 1 else COPIES)
 
-    def bound(f: Expr) -> Expr:
-        at = {s: values[s.name] for s in f.free_symbols if s.name in values}
-        return f.subs({s: sympy.Rational(x.numerator, x.denominator) for s, x in at.items()})
-
+    bound = partial(exact, values=values)
     laws, dual = (
         tuple(replace(x, quantity=bound(x.quantity), change=bound(x.change)) for x in group)
         for group in (found.of_laws, found.of_dual)

@@ -78,15 +78,6 @@ def exact(expression: Expr, values: Mapping[str, Fraction]) -> Expr:
     return expression.xreplace(images)
 
 
-def precise_number(expression: Expr, values: Mapping[str, Fraction], digits: int) -> Real:
-    """Return an expression at exact numbers, to *digits* digits, as mpf."""
-    found = sympy.N(exact(expression, values), digits + GUARD)
-    if not (found.is_Float or found.is_Rational):
-        return mpmath.nan
-    with mpmath.workdps(digits + GUARD):
-        return found._to_mpmath(mpmath.mp.prec)
-
-
 def quiet() -> AbstractContextManager[object]:
     """Silence floating point warnings: nan and inf are answers here."""
     return np.errstate(all="ignore")
