@@ -12,10 +12,16 @@ And w dt/y, y^2 = P, P a polynomial without double roots, has no elementary inte
 residue and is the differential of no function of t and y: an elementary one is such a function
 beside logarithms, which bring residues. So it is in E = exp(q t), of what t is in there alone.
 
+And for w/y, y^2 = P = a L + b, with L a logarithm, or t, that is new over a field of w^2, a and b:
+y is transcendental there, y -> -y keeps derivatives, and no polynomial in y divides its derivative,
+so that an elementary integral is an odd polynomial in y. Its highest coefficient is c/s^N, s^2 = a;
+the next one would need L but for N = 1: then w/y is a multiple of the derivative of sqrt(P/a).
+
 And t^m (a + b t^n)^p with fractions m, n and p has one where p, (m + 1)/n or their sum is whole.
 
 Source: Bronstein 2005, Symbolic Integration I, theorem 5.6.1, sections 5.8 and 5.9; for square
-roots Ritt 1948, Integration in Finite Terms; for binomials Chebyshev 1853.
+roots Ritt 1948, Integration in Finite Terms; for binomials Chebyshev 1853. That of a logarithm
+under a root is derived here, from Liouville 1835.
 """
 
 from __future__ import annotations
@@ -26,8 +32,8 @@ from math import prod
 
 from flint import fmpz_mpoly_ctx
 
-from derive.exact.field.factors import factored, factors
-from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.factors import factored
+from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial, by_powers, factorize, reindexed, terms
 from derive.exact.linear.matrix import rank
@@ -43,7 +49,9 @@ def not_elementary(f: RationalFunction, constants: Sequence[str]) -> str:
         f: in t, its first variable, and in constants.
         constants: the names of these, which have to be independent.
     """
-    why = why_not_elementary(f) or why_not_elementary_root(f * f) or why_not_elementary_binomial(f)
+    square = f * f
+    why = why_not_elementary(f) or why_not_elementary_root(square)
+    why = why or why_not_elementary_logarithm(square) or why_not_elementary_binomial(f)
     listed = ", ".join(f"`{name}`" for name in constants)
     return "" if why is None else f"for general {listed} {why}" if constants else why
 
@@ -96,12 +104,64 @@ def why_not_elementary_root(square: RationalFunction, t: int = 0) -> str | None:
     w, P = _over_root(square, t)
     if not _has_second_kind(w, P, t):
         return None
-    top, bottom = (field.polynomial(part).written(names) for part in w.parts)
-    inside = [p.written(names) for p, _ in factors(P)]
+    what = f"the differential of `{_over(w, P, names)}`"
+    return f"{where}{what} has no residue and is not exact (Ritt 1948)"
+
+
+def _over(w: RationalFunction, P: RationalFunction, names: Sequence[str]) -> str:
+    """Return w/sqrt(P) as it is written, P in factors."""
+    top, bottom = (w.field.polynomial(part).written(names) for part in w.parts)
+    number, powers = factored(P)
+    inside = [p.written(names) for p, _ in powers]
+    inside[:1] = [(powers[0][0] * (1 if number > 0 else -1)).written(names)]
     root = f"sqrt({'*'.join(map(_in_brackets, inside)) if inside[1:] else inside[0]})"
     below = root if bottom == "1" else f"({_in_brackets(bottom)}*{root})"
-    what = f"the differential of `{_in_brackets(top)}/{below}`"
-    return f"{where}{what} has no residue and is not exact (Ritt 1948)"
+    return f"{_in_brackets(top)}/{below}"
+
+
+def why_not_elementary_logarithm(square: RationalFunction, t: int = 0) -> str | None:
+    """Return why int f dt is no elementary function for f = w/sqrt(P), P linear in logarithms.
+
+    >>> from derive.exact.towers.tower import build_elements
+    >>> from derive.language import parse_expression
+    >>> f, g = (build_elements([parse_expression(x)], "t")[0] for x in ("1/log(t)", "1/(t*log(t))"))
+    >>> print(why_not_elementary_logarithm(f)[:67])
+    `1/sqrt(log(t))` is no multiple of the derivative of `sqrt(log(t))`
+    >>> why_not_elementary_logarithm(g / g.field.gens[0])  # of 2 sqrt(log(t))
+    """
+    field, (number, powers) = square.field, factored(square)
+    found = next(_logarithms_under_root(square, t), None)
+    if found is None:
+        return None
+    P, a = found
+    pace = field.derivative(P / a, t)
+    if field.derivative(square * P / (a * pace**2), t).is_zero():
+        return None
+    w = prod((p ** ((n + n % 2) // 2) for p, n in powers), start=field.one)
+    sign = field.constant(1 if number > 0 else -1)
+    whole = _over(w, prod((p for p, n in powers if n % 2), start=sign), field.names)
+    root = P / prod((p**n for p, n in factored(a)[1]), start=field.one)
+    what = f"`{whole}` is no multiple of the derivative of `sqrt({root!r})`"
+    return f"{what}, which a logarithm under a root requires (Liouville 1835)"
+
+
+def _logarithms_under_root(
+    square: RationalFunction, t: int
+) -> Iterator[tuple[RationalFunction, RationalFunction]]:
+    """Yield P = a L + b and a for the L that are in P alone of square = w^2/P, and new beside it.
+
+    What else is used has derivatives without L.
+    """
+    field, used = square.field, names_in(square)
+    slopes = {n: field.derivative(field.named(n), t) for n in field.names if n in used}
+    calls = [g.name for g in field.generators if g.kind == "log" and g.name in used]
+    moving = [n for n in (*calls, field.names[t]) if n in used and not slopes[n].is_zero()]
+    for k in (field.positions[L] for L in moving):
+        within = [(P, n) for P, n in factored(square)[1] if P.depends_on(k)]
+        if [n for _, n in within] == [-1] and not any(x.depends_on(k) for x in slopes.values()):
+            ((P, _),) = within
+            a = P.partial(k)
+            yield from () if a.depends_on(k) else [(P, a)]
 
 
 def why_not_elementary_binomial(f: RationalFunction, t: int = 0) -> str | None:

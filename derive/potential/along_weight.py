@@ -181,7 +181,7 @@ class _AlongWeight:
             start = mu.replace(sympy.log, self.log_at_start).xreplace(begin)
             change = fewest([mu - start, with_hyperbolic(mu - start)])
             return change, begin | dict(self.constants())
-        if any(not x.exp.is_Integer for x in mu.atoms(sympy.Pow)):
+        if any(x.has(self.t) and not x.exp.is_Integer for x in mu.atoms(sympy.Pow)):
             return mu - self.at_start(mu, t0), begin | dict(self.constants())
         # one logarithm of a quotient would ask more of the start
         whole = gathered(mu, self.t)

@@ -24,7 +24,7 @@ from tests.cli.commands import ROOT, run
 from tests.published import GIVEN_SIZE
 
 SLIDES = ("slides", "srebro-inductive")
-METHODS = ("gunasekar2021", "bronstein2005", "ritt1948", "chebyshev1853")
+METHODS = ("gunasekar2021", "bronstein2005", "ritt1948", "chebyshev1853", "liouville1835")
 """Sources that pages cite for methods, not for a model."""
 
 

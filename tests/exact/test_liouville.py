@@ -11,6 +11,7 @@ from derive.exact.liouville import (
     logarithmic_part,
     why_not_elementary,
     why_not_elementary_binomial,
+    why_not_elementary_logarithm,
     why_not_elementary_root,
 )
 from derive.exact.named_integrals import NAMED, Exponential, Li2
@@ -52,6 +53,60 @@ def element(text):
 )
 def test_no_elementary_integral(text):
     assert "Bronstein 2005" in why_not_elementary(element(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1/(t*sqrt(log(t) + t**2/2 + c))",
+        "t/sqrt(t**2*log(t) - t**2/2 + c)",
+        "sqrt(1 + t**2)/(t*sqrt(log(t) + t**2))",
+        "1/sqrt(t*log(t))",  # t is no square
+        "1/sqrt(log(t - 1) + log(t + 1) + t**2)",
+        "(1 + exp(t))**2*exp(-t)/sqrt(2*t + 2*exp(t) + c)",
+        "1/sqrt(log(1 + exp(2*t)) - t + c)",
+        "exp(c*d)/sqrt(d + exp(t)*log(1 + exp(t)))",
+        "exp(t**2)/(t*sqrt(c - log(t)))",
+        "1/(cos(t)*sqrt(c - log(cos(t))))",
+        "1/sqrt(log(t) + t*log(t + 1))",
+        "1/sqrt(log(t + exp(t)) + t)",
+        "1/sqrt(log(log(t)) + t)",
+        "1/sqrt(t + exp(t) + exp(c*t))",
+    ],
+)
+def test_no_elementary_integral_of_a_logarithm_under_a_root(text):
+    f = element(text)
+    assert "Liouville 1835" in why_not_elementary_logarithm(f * f)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # derivatives of roots
+        "sqrt(log(t) + t**2/2 + c)",
+        "sqrt(log(t) + c/t)",
+        "sqrt(log(t - 1) + log(t + 1) + t**2)",
+        "sqrt(2*t + 2*exp(t) + c)",
+        "sqrt(d + log(1 + exp(t)) - t)",
+    ],
+)
+def test_an_elementary_integral_of_a_logarithm_under_a_root_is_none_without(text):
+    f = element(text)
+    slope = f.field.derivative(f, 0)
+    assert why_not_elementary_logarithm(slope * slope) is None
+    assert why_not_elementary_logarithm(slope * slope * 7) is None
+    x = next(
+        (f.field.named(g.name) for g in f.field.generators if g.kind == "exp"), f.field.gens[0]
+    )
+    assert why_not_elementary_logarithm((slope * x) ** 2) is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["1/sqrt(log(t)**2 + 1)", "1/sqrt(t + exp(t**2))", "sqrt(log(t) + t)"]
+)
+def test_other_logarithms_under_roots_are_left_open(text):
+    f = element(text)
+    assert why_not_elementary_logarithm(f * f) is None
 
 
 @pytest.mark.parametrize(
