@@ -164,6 +164,7 @@ def test_values_and_derivatives_are_those_of_mpmath(text):
         ("sqrt(x) + sqrt(y) + sqrt(x*y)", "product of roots"),
         ("sqrt(x) + (x**3*(y**2 + 1)**2)**(1/6)", "product of roots"),
         ("sqrt(x*y) + sqrt(x) + sqrt(y)", "product of roots"),
+        ("sqrt(1 + x) + sqrt(1 - x) + sqrt(1 - x**2)", "product of roots"),
         ("x*sqrt(-4)", "real"),
         ("log(x + sqrt(x**2 + 1)) + log(sqrt(x**2 + 1) - x)", "may depend"),
         ("(x + sqrt(x))**D", "with roots"),

@@ -15,7 +15,14 @@ from functools import reduce
 from math import floor, gcd, prod
 
 from derive.errors import InputError
-from derive.exact.field.factors import Term, integer_root, linear_terms, oriented, prime_powers
+from derive.exact.field.factors import (
+    Term,
+    factored,
+    integer_root,
+    linear_terms,
+    oriented,
+    prime_powers,
+)
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import terms
@@ -183,10 +190,10 @@ class Radicals(TreeReader):
         return self.adjoin(generator)
 
     def _require_new_root(self, radicand: RationalFunction, index: int) -> None:
-        """Refuse a root that may be a product of roots that are there already."""
+        """Refuse a root that may be a product of roots that are there already, up to signs."""
         roots = [g for g in self.field.generators if g.kind == "root"]
-        under = [{repr(f) for f, _ in oriented(self.field.embed(g.argument))[1]} for g in roots]
-        factors = oriented(self.field.embed(radicand))[1]
+        under = [{repr(f) for f, _ in factored(self.field.embed(g.argument))[1]} for g in roots]
+        factors = factored(self.field.embed(radicand))[1]
         mine = {repr(f) for f, _ in factors}
         # A relation takes this root to a power at which every factor of its own comes out whole.
         own = reduce(gcd, [n for f, n in factors if not any(repr(f) in u for u in under)], index)
