@@ -251,7 +251,9 @@ def _path(s: SaddlePath) -> Statement:
         for begin, beta, ends in zip(begins, s.plateaus, s.active, strict=True)
     )
     scale = [Symbol(s.variable)] * s.unit.has(sympy.Integral)
-    words = "as `{x} -> 0`, at fixed times `tau = t/N` between jumps `beta` tends to"
+    words = (
+        "as `{x} -> 0`, at fixed times `tau = t/N` between jumps `beta` tends to the vectors below,"
+    )
     return Statement(
         words,
         {"x": Symbol(s.variable), "path": s},

@@ -201,14 +201,18 @@ def _kernel_beside(m: Column) -> Iterator[object]:
 
 DRIFTS = {
     Verdict.PROVED: "by the laws",
-    Verdict.REFUTED: "by beta too",
+    Verdict.REFUTED: "by `beta` too",
     Verdict.UNDECIDED: "not known",
 }
 BESIDE: Mapping[str, Callable[[Column], object]] = {
-    "Q exists": lambda m: m.derivation.verdict.value.lower(),
-    "form of Q": lambda m: m.derivation.potential.kind or "-",
+    "`Q` exists": lambda m: m.derivation.verdict.value.lower(),
+    "form of `Q`": lambda m: m.derivation.potential.kind or "-",
     "warp `g`": _warp_beside,
-    "horizon of `Q`": lambda m: m.margins.shape.norm or m.margins.horizon or "not known",
+    "horizon of `Q`": lambda m: (
+        tell(f"`{m.margins.shape.norm}`")
+        if m.margins.shape.norm
+        else m.margins.horizon or "not known"
+    ),
     # where there are none of these, REFUTED says that there is no Q
     "drift in a step": lambda m: (
         DRIFTS[m.step.verdict] if m.step and (m.step.of_laws or m.step.of_dual) else "-"

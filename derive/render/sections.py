@@ -225,7 +225,9 @@ def _(line: Parameterization) -> Iterator[object]:
     free = note("{degree}; start w_0: {start}", degree=degree, start=start_words(line))
     yield OnTerminal((*outputs(line), free))
     betas = Notation(line, tuple(range(line.d))).betas
-    yield OnPage((Equations(tuple(zip(betas, line.outputs, strict=True))), *affine_outputs(line)))
+    computed = Equations(tuple(zip(betas, line.outputs, strict=True)))
+    typed = next(outputs(line)) if line.vectors else computed  # a vector is computed by its norm
+    yield OnPage((typed, *affine_outputs(line)))
     yield OnPage((note("the start is {start}", start=start),))
 
 

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from derive import Parameterization, derive, explicit_counterpart, margins, perturb, regimes
+from derive import (
+    Parameterization,
+    compare,
+    derive,
+    explicit_counterpart,
+    margins,
+    perturb,
+    regimes,
+)
 from derive.catalogue.library import derive_entry, find
 from derive.inverse.parameterize import parameterize
 from derive.limits.limit import with_scale
@@ -15,6 +23,7 @@ from derive.render.plain import unmark
 from derive.render.sections import form_lines
 from derive.render.text import text_lines
 from derive.roads.published import Ansatz
+from numerics import saddle_path
 from tests.published import derive_once
 
 
@@ -89,6 +98,13 @@ ROWS = [
      [">= <x_i, beta(t)> for all i", "s_i(t) = int_0^t a_i ds"], "g a_i"),
     (lambda: regimes(derive_once(["a*u"], vectors=["u"]).parameterization), "latex",
      [r"\lVert u_{0} \rVert"], r"\mathrm{norm}"),
+    (lambda: compare({x: derive_entry(find(x)) for x in ("linear-neuron", "tied-pair")}), "latex",
+     [r"\[ \beta = a u . \]", r"horizon of $Q$ & $\ell_{2}$ & $\ell_{1}$"], r"\[ s = a"),
+    (lambda: derive_entry(find("symmetric-factorization-general")), "latex",
+     [r"\paragraph{Is $K$ a function of $\beta$?} $K"], "?."),
+    (lambda: saddle_path(derive_once(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}),
+                         [["1", "0", "0"], ["0", "1", "2"]], ["3", "1"]), "latex",
+     [r"tends to the vectors below \cite{pesme2023},", r"$1/4$ & $(3, 0, 1/2)$"], r"4}$ &"),
     (lambda: explicit("u*v - x*z"), "text",
      ["R is a root r of the polynomial below: the smallest real root, for almost all beta and",
       "U V^T is the matrix B = [beta] of beta; by", "or grad Q = 2 tau, the coefficient of tau^2 "

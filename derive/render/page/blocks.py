@@ -275,9 +275,12 @@ def _(line: Table) -> Iterator[Element]:
         yield from blocks_of(Items(tuple(told)))
         return
     columns = "".join("r" if number else "l" for _, number in layout.columns)
-    yield Grid(tuple(tuple(map(words_of, row)) for row in (line.head, *line.rows)), columns)
+    written = ((SMALL.sub(r"\1/\2", words_of(x)) for x in row) for row in (line.head, *line.rows))
+    yield Grid(tuple(tuple(row) for row in written), columns)
 
 
+SMALL = re.compile(r"\\tfrac\{(\d+)\}\{(\d+)\}")
+"""A fraction that in a table would touch the next row."""
 ENTRY = re.compile(r"(K|\\rho|F|X|y|H|V|c|G|S)_(\{[^{}]*\}|\w)")
 """An entry, which goes with its letter."""
 

@@ -33,7 +33,7 @@ TOKEN = re.compile(
     r"|(?<![\w/])(?P<number>\d+/\d+)(?![\w/])"
     r"|(?<![\w.])(?P<digits>\d+(?:\.\d+)?e[-+]\d+)"
     rf"|(?<![A-Za-z])d(?P<differential>[A-Za-z]|tau|beta|mu|[{HELD}])(?![A-Za-z])"
-    rf"|(?P<aside>(?<![A-Za-z\\])[A-Za-z]+_(?![\w({HELD}-]))"
+    rf"|(?P<aside>(?<![A-Za-z\\])[A-Za-z]+_(?![\w({HELD}+-]))"
     r"|(?P<name>s\.t\.|[A-Za-z]+)(?P<index>\d+_[A-Za-z0-9]+|\d*)"
     r"|(?P<open><(?=[^\s=]))|(?P<close>(?<=[^\s-])>(?!=))|(?P<sign><=|>=|->|!=|\.\.\.|.)"
 )
@@ -61,6 +61,8 @@ def typeset(text: str) -> str:
     '\\operatorname*{arg\\,min}\\; \\lvert w - w_{0}\\rvert_{2}^{2}/2 \\text{ s.t. } X w = y'
     >>> typeset("<x_i, X^T s> -> 1/2")
     '\\langle x_{i}, X^{\\mathsf T} s\\rangle \\to \\tfrac{1}{2}'
+    >>> typeset("w_+ w_-"), typeset("b_ + 1")
+    ('w_{+} w_-', '\\tilde{b} + 1')
     >>> typeset("1.9e-01"), typeset("log det K + tr K S")
     ('1.9 \\cdot 10^{-1}', '\\log \\det K + \\operatorname{tr} K S')
     """

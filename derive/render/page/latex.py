@@ -70,7 +70,8 @@ def _environment(part: Part) -> Iterable[str]:
     if part.kind == "formula":
         return lines
     if part.kind == "paragraph":
-        return (rf"\paragraph{{{heading}.}} {lines[0]}", *lines[1:]) if heading else lines
+        stop = "." * (heading[-1:] not in ("", "?"))
+        return (rf"\paragraph{{{heading}{stop}}} {lines[0]}", *lines[1:]) if heading else lines
     begin = rf"\begin{{{part.kind}}}" + (f"[{heading}]" if heading else "")
     label = rf"\label{{{part.label}}}" if part.label else ""
     return (f"{begin}{label}", *lines, rf"\end{{{part.kind}}}")
