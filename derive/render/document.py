@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
@@ -83,13 +84,16 @@ class Document:
     taken: frozenset[str] = frozenset()
     norms: Mapping[str, str] = field(default_factory=dict)
 
-    def map(self, change: Callable[[str], str]) -> Document:
-        """Return a page with every formula changed."""
+    def map(
+        self, change: Callable[[str], str], words: Callable[[str], str] | None = None
+    ) -> Document:
+        """Return a page with every formula changed; *words* changes words with theirs."""
+        whole = words or partial(in_formulas, change=change)
         parts = (
             replace(
                 part,
-                heading=in_formulas(str(part.heading), change),
-                lines=tuple(_mapped(block, change) for block in part.lines),
+                heading=whole(str(part.heading)),
+                lines=tuple(_mapped(block, whole, change) for block in part.lines),
             )
             for part in self.parts
         )
@@ -118,7 +122,8 @@ class Document:
     @property
     def sources(self) -> list[str]:
         """The keys of what a page cites, each once."""
-        texts = (text for p in self.parts for text in (str(p.heading), *_words(p.lines)))
+        texts = list[str]()
+        self.map(str, lambda words: texts.append(words) or words)  # type: ignore[func-returns-value]
         keys = (m["cite"] for text in texts for m in INLINE.finditer(text) if m["cite"])
         return sorted({key for found in keys for key in found.split(",")})
 
@@ -133,9 +138,9 @@ PARTS: tuple[Kind, ...] = ("theorem", "proof", "formula")
 """What may be asked for alone."""
 INLINE = re.compile(
     r"\$(?P<formula>[^$]*)\$|\[@(?P<cite>[\w,-]+)\]|\[emph:(?P<emph>[^\[\]]*)\]"
-    r"|\[code:(?P<code>[^\[\]]*)\]"
+    r"|\[code:(?P<code>[^\[\]]*)\]|(?P<plain>[$\[]|[^$\[]+)"
 )
-"""What is no plain text in words."""
+"""What stands in words: marks, and plain text."""
 MARKS, LITERAL = "$[]", "\ue001\ue002\ue003"
 PLAIN = str.maketrans(LITERAL, MARKS)
 
@@ -151,36 +156,19 @@ def inline(words: str, **write: Callable[[str], str]) -> str:
     >>> inline("at $x$", formula=str.upper, plain=repr)
     "'at 'X"
     """
-    parts, at = list[tuple[str, str]](), 0
-    for found in INLINE.finditer(words):
-        kind = str(found.lastgroup)
-        parts += [("plain", words[at : found.start()]), (kind, found[kind])]
-        at = found.end()
-    parts.append(("plain", words[at:]))
-    return "".join(write[kind](text.translate(PLAIN)) for kind, text in parts if text)
+    found = ((str(m.lastgroup), m[m.lastgroup or 0]) for m in INLINE.finditer(words))
+    return "".join(write[kind](text.translate(PLAIN)) for kind, text in found if text)
 
 
-def _words(blocks: Iterable[object]) -> Iterator[str]:
-    for block in blocks:
-        match block:
-            case str():
-                yield block
-            case Items(items):
-                yield from (text for item in items for text in _words(item))
-            case Grid(rows):
-                yield from (cell for row in rows for cell in row)
-
-
-def _mapped(block: Any, change: Callable[[str], str]) -> Element:
+def _mapped(block: Any, words: Callable[[str], str], formula: Callable[[str], str]) -> Element:
     match block:
         case Display(rows):
-            return replace(block, rows=tuple(map(change, rows)))
+            return replace(block, rows=tuple(map(formula, rows)))
         case Items(items):
-            return Items(tuple(tuple(_mapped(b, change) for b in item) for item in items))
+            return Items(tuple(tuple(_mapped(b, words, formula) for b in item) for item in items))
         case Grid(rows):
-            cells = (tuple(in_formulas(cell, change) for cell in row) for row in rows)
-            return replace(block, rows=tuple(cells))
-    return in_formulas(block, change)
+            return replace(block, rows=tuple(tuple(map(words, row)) for row in rows))
+    return words(block)
 
 
 def in_formulas(words: str, change: Callable[[str], str]) -> str:

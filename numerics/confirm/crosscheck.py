@@ -32,6 +32,7 @@ from numerics.confirm.regression_problem import (
     ANY_SIZE,
     COPIES,
     SLACK,
+    Check,
     Copy,
     RegressionProblem,
     complete_problem,
@@ -42,7 +43,6 @@ from numerics.confirm.regression_problem import (
     least,
     smooth,
     stationarity,
-    table,
 )
 from numerics.evaluate.lowering import check_clock, fixed_starts, joint, refuse_integrals, unchecked
 from numerics.evaluate.numbers import (
@@ -178,16 +178,15 @@ class CrossCheck(Listed):
         """Return the check as lines of at most 80 columns."""
         agreed = self.digits >= self.asked - SLACK
         verdict = "agree to" if agreed else "DISAGREE: they share only"
-        lines = [f"Flow, interpolant and Q {verdict} {self.digits:.0f} digits ({self.asked} asked)"]
+        title = f"Flow, interpolant and Q {verdict} {self.digits:.0f} digits ({self.asked} asked)"
         if agreed and not self.passed:
-            lines = ["Flow, interpolant and Q DISAGREE where a condition is broken"]
+            title = "Flow, interpolant and Q DISAGREE where a condition is broken"
         if self.interpolant is None:
-            lines = ["NOT CONFIRMED: the minimizer of Q was not found"]
+            title = "NOT CONFIRMED: the minimizer of Q was not found"
         rows = {_COMPARED[name]: x for name, x in self.agreement.items()}
-        lines += table(rows, "none is there")
-        for text in self._data():
-            lines += textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="    ")
-        return "\n".join(lines)
+        wrap = textwrap.TextWrapper(80, initial_indent="  ", subsequent_indent="    ")
+        notes = tuple(map(wrap.fill, self._data()))
+        return Check(self.passed, title, rows, notes=notes, absent="none is there").report()
 
     def _data(self) -> list[str]:
         problem, end = f"X is {len(self.problem.X)} x {len(self.end.limit)}", self.end

@@ -64,18 +64,6 @@ def least(found: Iterable[float | None], cap: float = math.inf) -> float | None:
     return min((min(x, cap) for x in found if x is not None), default=None)
 
 
-def table(rows: Mapping[str, float | None], absent: str) -> list[str]:
-    """Return lines of what was compared, and the digits that agree; *absent* for None."""
-    width = max(37, *map(len, rows))
-
-    def text(x: float | None) -> str:
-        if x is None:
-            return absent
-        return "exactly" if x == math.inf else f"{x:3.0f} digits"
-
-    return [f"  {name:{width}} {text(x)}" for name, x in rows.items()]
-
-
 @dataclass(frozen=True, slots=True)
 class Check(Listed):
     """What flows of the weights show of a claim.
@@ -98,7 +86,9 @@ class Check(Listed):
 
     def report(self) -> str:
         """Return a line on each."""
-        rows = table(self.rows, self.absent) if self.rows else []
+        width, known = max([37, *map(len, self.rows)]), {None: self.absent, math.inf: "exactly"}
+        texts = {name: known.get(x) or f"{x:3.0f} digits" for name, x in self.rows.items()}
+        rows = (f"  {name:{width}} {text}" for name, text in texts.items())
         return "\n".join([self.title, *rows, *self.notes])
 
     def to_record(self) -> dict[str, object]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatchmethod
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -193,16 +194,12 @@ class Writer:
 
     def body(self, blocks: Iterable[object]) -> str:
         """Return blocks, those of words that follow each other as one paragraph."""
-        parts, words = list[str](), list[str]()
-        for block in (*punctuate([*blocks]), None):
-            if isinstance(block, str):
-                words.append(block)
-                continue
-            if words:
-                parts.append(f"<p>{self.words(chr(10).join(words))}</p>")
-                words.clear()
-            if block is not None:
-                parts.append(self.block(block))
+        parts = list[str]()
+        for kind, run in groupby(punctuate([*blocks]), type):
+            if kind is str:
+                parts.append(f"<p>{self.words(chr(10).join(map(str, run)))}</p>")
+            else:
+                parts += map(self.block, run)
         return "\n".join(parts)
 
     @singledispatchmethod
