@@ -26,6 +26,7 @@ MODELS = {
     "copies": (["p1**2 - m1**2", "p2**2 - m2**2"], {}),
     "unequal pair": (["p**2 - m**2/2"], {}),
     "depth 3": (["p**3 - m**3"], TIED),
+    "of open sign": (["p**3 - m**3"], {"start": TIED["start"]}),
     "any depth": (["p**D - m**D"], TIED),
     "neuron": (["a*u1", "a*u2"], {}),
     "vector": (["a*u"], {"vectors": ["u"]}),
@@ -58,6 +59,7 @@ def found(name):
         ("copies", "PROVED", "l1", "Abs(beta1) + Abs(beta2)"),
         ("unequal pair", "PROVED", "asymmetric", "-beta/2 + 3*Abs(beta)/2"),
         ("depth 3", "REFUTED", None, "Abs(beta)**(2/3)"),
+        ("of open sign", "REFUTED", None, "Abs(beta)**(2/3)"),
         ("any depth", "REFUTED", None, "None"),
         ("neuron", "PROVED", "l2", "2*sqrt(beta1**2 + beta2**2)"),
         ("vector", "PROVED", "l2", "2*s"),
@@ -202,17 +204,6 @@ def test_the_root_that_is_negative_far_out_is_followed():
     A = Symbol("A", real=True)
     ends = [find_end(Slope(A, x, ((A, A**3 + A - x),)), side) for side in (1, -1)]
     assert [(e.growth, e.value) for e in ends] == [((sympy.Rational(-1, 3), 0), s) for s in (1, -1)]
-
-
-def test_a_slope_of_unknown_sign_on_a_curve_with_ends_is_bounded():
-    p = Parameterization.parse(["p**3 - m**3"], {"p": "alpha", "m": "alpha"})
-    assert margins(derive_once(p)).coercive.verdict is Verdict.REFUTED
-
-
-def test_what_is_not_reached_for_sure_is_not_called_bounded():
-    m = margins(derive_once("1/w"))
-    assert m.verdict is Verdict.UNDECIDED
-    assert "if Q reaches there" in m.coercive.reason.replace("`", "")
 
 
 @pytest.mark.parametrize(
