@@ -173,13 +173,14 @@ class _Signs:
         """
         self.nonzero, self.solved = set[RationalFunction](), dict[RationalFunction, Equation]()
         self.taken = {p for f in taken for p, _ in factored(f)[1]}
-        self._looked_at = dict[RationalFunction, int]()
+        self._looked_at, self._positive = dict[RationalFunction, int](), list[RationalFunction]()
         for sign, f in given:
             if f.is_zero():
                 raise BranchOpen(UNSATISFIED)
             self.nonzero |= {p for p, _ in factored(f)[1]}
             if sign is Sign.POSITIVE:
                 self._add(_equation(f))
+                self._positive.append(f)
         self._learn(self.nonzero)
 
     def imply(self, sign: Sign, f: RationalFunction) -> bool:
@@ -234,6 +235,7 @@ class _Signs:
         positive |= positive_generators(p.field) | {PI}
         nonzero = positive | {n for n, x in names.items() if x in self.nonzero}
         below = [self._sign(q) * q for q in self.solved if self._sign(q) and q != p]
+        below += [f for f in self._positive if f not in (p, *below)]
         squares = sorted((q * q for q in self.nonzero if q != p), key=repr)
         below += squares[:SQUARES]
         known = Signs(positive, nonzero, below)
