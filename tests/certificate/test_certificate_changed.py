@@ -42,6 +42,7 @@ CHANGES = [  # F and its start, what is changed, to what, and by which rule it i
     (NEURON, "piece.roots.0.polynomial", SQUARED, None),
     (NEURON, "piece.abbreviations", {"A": "9"}, None),
     (NEURON, "piece.constants", {}, None),
+    (NEURON, "piece.constants.delta", None, None),
     (NEURON, "piece.roots", [], None),
     (NEURON, "piece.kind", "algebraic", None),
     (NEURON, "piece.assumptions", [], None),

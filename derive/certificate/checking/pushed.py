@@ -125,9 +125,8 @@ class Pushed:
 
     def velocity(self, w: Weights, steer: Sequence[int]) -> list[arb]:
         """Return J Phi(J^T l)."""
-        pushed = self.phi(self.slopes(w, steer))
-        rows = ([arb(x) for x in row] for row in self.jacobian(w))
-        return [sum((x * y for x, y in zip(row, pushed, strict=True)), arb(0)) for row in rows]
+        pushed = arb_mat([[x] for x in self.phi(self.slopes(w, steer))])
+        return (arb_mat([[arb(x) for x in row] for row in self.jacobian(w)]) * pushed).entries()
 
     def require_no_potential(self, record: JSON, space: Space, w: Weights) -> None:
         """Require two weights with one beta at which beta moves by more than a factor otherwise."""

@@ -114,7 +114,8 @@ class Printed:
             given = space.read(text) * math.factorial(k + 1)
             at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
-            shown = any(self._have_one_sign(at) for _ in state.weights_by_laws(self.leaf))
+            signs = ({*map(self.leaf.sign_of, at)} for _ in state.weights_by_laws(self.leaf))
+            shown = any(found in ({1}, {-1}) for found in signs)
         elif said == "the only real root":
             parts = space.factor(slopes[0])[1]
             shown = all(self.leaf.of(p).value for p, n in parts if n % 2 and p.degrees()[last])
@@ -129,9 +130,6 @@ class Printed:
                 require(name in self.leaf.meet, f"no condition keeps {name} from other roots")
             shown = not_zero(at[0].at(space.start))  # it is simple
         require(shown, f"{name} is not shown to be {said}")
-
-    def _have_one_sign(self, functions: Sequence[Function]) -> bool:
-        return {*map(self.leaf.sign_of, functions)} in ({1}, {-1})
 
 
 def metric(state: Checker, said: JSON, proof: JSON) -> None:
