@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import TypeAlias
 
 from flint import arb, arb_mat, ctx, fmpz_mpoly
@@ -14,7 +14,7 @@ from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, require
 
 Field: TypeAlias = list[Function]
-ORDER, PATHS = 3, 200
+ORDER, MOST, PATHS, TERMS = 4, 13, 200, 3000
 WARPED = ("warp", "no warp")
 
 
@@ -122,11 +122,20 @@ class Flow:
         if not_zero(evaluated(polynomial, self.space.start)):
             return True
         parts = (part for part, _ in polynomial.factor_squarefree()[1])
-        polynomial = math.prod(parts, start=self.space.one)  # each factor once
+        return self.alive(math.prod(parts, start=self.space.one)) is not None  # each factor once
+
+    def alive(self, polynomial: fmpz_mpoly) -> list[int] | None:
+        """Return fields along which a polynomial, differentiated, is not 0 at the start."""
         labels = range(1, self.d + 1)
-        paths = (path for n in range(ORDER + 1) for path in product(labels, repeat=n))
-        tried = islice(paths, PATHS)
-        return any(not_zero(self.derivative(polynomial, p).at(self.space.start)) for p in tried)
+        paths = (path for n in range(ORDER) for path in product(labels, repeat=n))
+        along_one = ((a,) * n for n in range(ORDER, MOST) for a in labels)
+        for path in chain(islice(paths, PATHS), along_one):
+            f = self.derivative(polynomial, path)
+            if not_zero(f.at(self.space.start)):
+                return [*path]
+            if len(f.top) > TERMS:
+                break
+        return None
 
 
 def independent(rows: Sequence[Sequence[Value]]) -> bool:
