@@ -190,7 +190,7 @@ class _Writer:
                             return self._proof(sections.piece, said, part, found)
                         except Missing as needed:
                             said["assumptions"] += needed.conditions
-        except OutOfTime:
+        except (Rejected, OutOfTime):  # a name may be of nothing here
             pass
         said["assumptions"] = assumed
         return None
