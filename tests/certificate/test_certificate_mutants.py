@@ -44,7 +44,6 @@ MORE = {
     "a root": (["w + w**3"], {}),
     "rates": (["w"], {"rates": {"w": "w**2"}}),
     "two rates": (["p - m"], {"rates": {"p": "p", "m": "m"}}),
-    "of the point above": (["v*tanh(w)"], {}),
     "a root of a rate": (["w"], {"rates": {"w": "sqrt(1 + w**2)"}}),
 }
 
