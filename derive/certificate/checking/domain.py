@@ -116,8 +116,7 @@ def _lift(state: Checker, said: JSON, proof: JSON, t: Coordinate | None, whole: 
     alone, signs = _between(state, said, proof, t, unless)
     K = _pace(state, said, proof, signs)
     if whole:
-        steep = t is None and bool(state.degrees) and state.degrees[at[0]] > 0
-        steep = steep and _is_nowhere_zero(signs, alone.symbols[0])
+        steep = t is None and _is_steep(state, at[0], signs)
         finite = steep or _are_finite(state, fields) or _is_bounded(state, proof, signs)
         require(finite, "weights are not shown to be finite")
     if whole and t is not None:
@@ -158,6 +157,12 @@ def _are_finite(state: Checker, fields: Sequence[Sequence[Function]]) -> bool:
     slopes = (f.derivative(k) for x in fields for f in x for k in range(space.weights))
     moving = names_in(rate_texts(state.given)) & {*state.given["weights"]}
     return not moving or all(map(space.is_of_constants, slopes))
+
+
+def _is_steep(state: Checker, at: int, signs: Conditions) -> bool:
+    """Tell whether the flow is steepest descent, the output homogeneous, and beta never 0."""
+    above = bool(state.degrees) and state.degrees[at] > 0
+    return above and _is_nowhere_zero(signs, signs.space.symbols[0])
 
 
 def _is_bounded(state: Checker, proof: JSON, signs: Conditions) -> bool:
