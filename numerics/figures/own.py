@@ -73,7 +73,9 @@ def _panels(derivation: Derivation, start: dict[str, Fraction], label: str) -> l
     return [Display(*axes, series=[panel.series[0] for panel in panels])]
 
 
-def portrait(derivation: Derivation) -> tuple[bytes, str, dict[str, Fraction]] | None:
+def portrait(
+    derivation: Derivation,
+) -> tuple[bytes, str, dict[str, Fraction | tuple[Fraction, ...]]] | None:
     """Return SVG of Q at a plain start, what it shows, and that start; None where there is none.
 
     So it is of several outputs whose Q follows the flow, or is an integral: each point of a level
@@ -93,5 +95,5 @@ def portrait(derivation: Derivation) -> tuple[bytes, str, dict[str, Fraction]] |
         panels[1].add("", shown.x, np.gradient(shown.value, shown.x))
     stream = io.BytesIO()
     save(arranged(panels), stream, format="svg", transparent=True, metadata={"Date": None})
-    numbers = {name: x for name, x in shown.start.items() if isinstance(x, Fraction)}
+    numbers = {name: x for name, x in shown.start.items() if isinstance(x, Fraction | tuple)}
     return stream.getvalue(), CAPTIONS[min(len(shown.beta0), 3)], numbers

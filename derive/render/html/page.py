@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import singledispatchmethod
 from html import escape
 from itertools import groupby
@@ -153,7 +154,7 @@ def picture(derivation: Derivation) -> str:
     if found is None:
         return ""
     picture, caption, start = found
-    values = ((latex_name(name).replace(MARK, ""), fraction(x)) for name, x in start.items())
+    values = ((latex_name(name).replace(MARK, ""), _values(x)) for name, x in start.items())
     at = [mathml.inline(f"{name} = {value}") for name, value in values]
     where = f" for {', '.join(at)}" if at else ""
     source = f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
@@ -161,6 +162,15 @@ def picture(derivation: Derivation) -> str:
         f'<figure><img alt="{caption}" src="{source}"/><figcaption>{caption}{where}. '
         "The cross is the start.</figcaption></figure>"
     )
+
+
+def _values(x: Fraction | tuple[Fraction, ...]) -> str:
+    r"""Return a number, or a vector.
+
+    >>> _values((Fraction(1), Fraction(1, 2)))
+    '(1, \\frac{1}{2})'
+    """
+    return f"({', '.join(map(fraction, x))})" if isinstance(x, tuple) else fraction(x)
 
 
 JOINED = re.compile(r"(\(*)(<math.*?</math>)([).,;:]*)")

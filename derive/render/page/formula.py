@@ -16,7 +16,7 @@ from derive.errors import DeriveError
 from derive.model.condition import AT_START, Condition, Sign, compared
 from derive.render.arranged import read
 from derive.render.document import literal
-from derive.render.page.printer import GREEK, as_latex, inline, latex, latex_name
+from derive.render.page.printer import COMMANDS, GREEK, as_latex, inline, latex, latex_name
 from derive.render.plain import FORMULA
 from derive.verdict import Number
 
@@ -49,7 +49,7 @@ NAMES = {
     "infinity": r"\infty ", "argmin": r"\operatorname*{arg\,min}\;",
     "E": r"\mathbb{E}\,", "Var": r"\mathrm{Var}\,", "phi": r"\varphi ",
     "tr": r"\operatorname{tr} ",
-    **{x: rf"\{x} " for x in ("min", "max", "exp", "log", "cosh", "sinh", "det")},
+    **{x: rf"\{x} " for x in ("min", "max", "exp", "det", *COMMANDS)},
 }  # fmt: skip
 """What stands for names that are no letters."""
 
@@ -61,8 +61,8 @@ def typeset(text: str) -> str:
     '\\operatorname*{arg\\,min}\\; \\lvert w - w_{0}\\rvert_{2}^{2}/2 \\text{ s.t. } X w = y'
     >>> typeset("<x_i, X^T s> -> 1/2")
     '\\langle x_{i}, X^{\\mathsf T} s\\rangle \\to \\tfrac{1}{2}'
-    >>> typeset("w_+ w_-"), typeset("b_ + 1")
-    ('w_{+} w_-', '\\tilde{b} + 1')
+    >>> typeset("w_+ w_-"), typeset("b_ + 1"), typeset("tanh(t)**2")
+    ('w_{+} w_-', '\\tilde{b} + 1', '\\tanh(t)^{2}')
     >>> typeset("1.9e-01"), typeset("log det K + tr K S")
     ('1.9 \\cdot 10^{-1}', '\\log \\det K + \\operatorname{tr} K S')
     """
