@@ -11,11 +11,13 @@ from sympy import Expr, Symbol
 
 from derive.claims import graded as scaling
 from derive.derivation import Derivation
+from derive.language import to_sympy
 from derive.limits.kernel_regime import Homogeneity, TangentKernel
 from derive.limits.limit import Limit, LimitingPotential
 from derive.limits.warped_time import WarpedTime
 from derive.model.condition import Condition
 from derive.model.labels import pair
+from derive.potential.rewriting import fewest
 from derive.statement import Equations, Open, Statement, each, note, tell
 from derive.verdict import Finding, Verdict
 
@@ -31,11 +33,23 @@ def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[Condition]) -
     """Return K and beta at the start, under what Q assumes of it."""
     labels = d.potential.parameterization.labels
     entries = combinations_with_replacement(enumerate(labels), 2)
-    names = ((pair(a, b) * (len(labels) > 1), kernel.matrix[i, j]) for (i, a), (j, b) in entries)
-    starts = zip(d.beta, kernel.beta_0, strict=True)
+    start = {w: to_sympy(tree) for w, tree in d.parameterization.start}
+    K, F = d.metric.kernel_in_weights, map(to_sympy, d.parameterization.trees)
+
+    def shorter(value: Expr, typed: Expr) -> Expr:
+        """Return a value at the start, or what is typed there."""
+        known = {s: start[s.name] for s in typed.free_symbols if s.name in start}
+        return fewest([value, typed.xreplace(known)])
+
     values = (
-        *((f"K{index}(w_0)", value) for index, value in names),
-        *((tell("`{b}(0)`", b=b), value) for b, value in starts),
+        *(
+            (f"K{pair(a, b) * (len(labels) > 1)}(w_0)", shorter(kernel.matrix[i, j], K[i, j]))
+            for (i, a), (j, b) in entries
+        ),
+        *(
+            (tell("`{b}(0)`", b=b), shorter(value, typed))
+            for b, value, typed in zip(d.beta, kernel.beta_0, F, strict=True)
+        ),
     )
     notes: list[object] = []
     if given:

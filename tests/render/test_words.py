@@ -105,6 +105,8 @@ ROWS = [
     (lambda: saddle_path(derive_once(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}),
                          [["1", "0", "0"], ["0", "1", "2"]], ["3", "1"]), "latex",
      [r"tends to the vectors below \cite{pesme2023},", r"$1/4$ & $(3, 0, 1/2)$"], r"4}$ &"),
+    (lambda: regimes(of("sinh(u)*sinh(v)").parameterization), "text",
+     ["beta(0) = sinh(alpha*u_0)*sinh(alpha*v_0)", "K(w_0) = sinh(alpha*u_0)**2*cosh("], "exp(2*"),
     (lambda: explicit("u*v - x*z"), "text",
      ["R is a root r of the polynomial below: the smallest real root, for almost all beta and",
       "U V^T is the matrix B = [beta] of beta; by", "or grad Q = 2 tau, the coefficient of tau^2 "
