@@ -319,7 +319,8 @@ def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
 
 def _shown(piece: Piece) -> list[Expr]:
     """Return the expressions in a form: K is in those that have an integral over it."""
-    found = [piece.value, *piece.gradient, *(value for _, value in piece.constants)]
+    named = (value for _, value in (*piece.constants, *piece.abbreviations))
+    found = [piece.value, *piece.gradient, *named]
     found += [r.explicit for r in piece.roots if r.explicit is not None]
     return found if piece.kernel is None or piece.kind != "quadrature" else [*found, piece.kernel]
 

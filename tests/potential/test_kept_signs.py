@@ -124,6 +124,9 @@ ASSUMED = [
     ("p**3", {"start": {"p": "alpha - 1"}}, "alpha - 1 > 0"),
     ("p**D + q", {"start": OPEN}, "alpha > 0; D != 0; D - 2 != 0"),
     ("p**D - q**D", {"start": OPEN}, "alpha > 0; D != 0; D - 2 != 0"),
+    # What an integral within an integral divides by: delta = b_0^2 - c_0^2.
+    ("q**2*sqrt(1 + (b*c)**2)", {},
+     "c_0 != 0; b_0 != 0; b_0 - c_0 != 0; b_0 + c_0 != 0"),
     # Balanced layers keep their signs by their laws.
     ("a*b*c*u", {"start": dict.fromkeys("abcu", "alpha"), "vectors": ["u"]}, "alpha > 0"),
 ]  # fmt: skip
