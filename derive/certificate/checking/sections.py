@@ -22,7 +22,6 @@ from derive.certificate.checking.text import (
     UNDECIDED,
     Rejected,
     names_in,
-    rational,
     require,
 )
 from derive.certificate.checking.theorem import Check, Checker
@@ -388,7 +387,7 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
     functions = [space.read(text) for text in texts]
     for text, c, value in zip(texts, functions, values, strict=True):
         _is_law(state, text, c, value)
-    point = space.values([rational(proof["point"].get(name)) for name in space.given])
+    point = state.values_at(proof["point"])
     on = all(space.read(t["zero"]).at(point) == 0 for t in state.ties)
     require(on, "the point is not where the ties hold")
     gradients = [[c.derivative(k) for k in range(space.weights)] for c in functions]

@@ -12,7 +12,7 @@ from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking import steepest
 from derive.certificate.checking.flow import Field, Flow, Turning, determinant
-from derive.certificate.checking.function import Function, Table, not_zero, sign
+from derive.certificate.checking.function import Function, Table, Value, not_zero, sign
 from derive.certificate.checking.signs import CONDITION, END, MEET, Conditions, Kept, factors
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
@@ -168,6 +168,10 @@ class Checker:
         require(not at_start < 0, "g is negative at the start")
         self.space.signs += [g] if not_zero(at_start) else []
         return not_zero(at_start)
+
+    def values_at(self, point: JSON) -> list[Value]:
+        """Return the values of all names at a point, where those that are given are rational."""
+        return self.space.values([rational(point.get(name)) for name in self.space.given])
 
     def rises(self, f: Function, slopes: Sequence[Function], what: str) -> None:
         """Require the derivatives of a function along the fields."""

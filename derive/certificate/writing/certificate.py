@@ -29,7 +29,6 @@ from derive.certificate.checking.text import (
     NotACertificate,
     Rejected,
     names_in,
-    rational,
 )
 from derive.certificate.checking.theorem import Check, Checker, rate_texts
 from derive.certificate.writing.definitions import Calls, Definitions, Names, timed
@@ -249,7 +248,7 @@ class _Writer:
     def _laws(self) -> Iterator[JSON]:
         said, state = self.record["conserved"], self.state
         for point in points(state):
-            values = values_at(state, point)
+            values = state.values_at(point)
             brackets = spanning(state, state.flow, values)
             if len(brackets) >= (dimension := len(state.free) - said["bound"]):
                 brackets = brackets[:dimension]
@@ -274,13 +273,8 @@ def points(state: Checker) -> Iterator[dict[str, str]]:
     for candidate in candidates:
         texts = {name: str(value) for name, value in candidate.items()}
         with contextlib.suppress(Rejected):
-            values_at(state, texts)
+            state.values_at(texts)
             yield texts
-
-
-def values_at(state: Checker, point: Mapping[str, str]) -> list[JSON]:
-    """Return the values of all names at a point."""
-    return state.space.values([rational(v) for v in point.values()])
 
 
 def spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
