@@ -216,8 +216,8 @@ FACTORED, LARGEST = 400, 10**12
 class FormDefinitions(Definitions):
     """Definitions of calls as functions of the weights.
 
-    Roots are factors of what they are roots of, entries of K, outputs, weights, or functions of a
-    *chart*; *powers* are (B, E, f) with B^E = f on the leaf.
+    Roots are factors of what they are roots of, or *candidates*, entries of K, outputs, weights, or
+    functions of a *chart*; *powers* are (B, E, f) with B^E = f on the leaf.
     """
 
     def __init__(self, state: Checker, calls: Calls, chart: list[str]) -> None:
@@ -225,7 +225,8 @@ class FormDefinitions(Definitions):
         self.chart = chart
         K, F = state.flow.K, state.flow.F
         self.known = [*(k for row in K for k in row), *F, *self.space.symbols[: self.space.weights]]
-        self.powers: list[tuple[Function, ...]] = []
+        self.candidates: list[Function] = []
+        self.powers: list[tuple[Function, Function, Function]] = []
 
     def meet(self, call: Call) -> None:
         """Define a call as a function of the weights, where it is one."""
@@ -257,6 +258,9 @@ class FormDefinitions(Definitions):
         number = constant(argument)
         if number is not None and number.q == 1 and sympy.isprime(int(number.p)):
             return None
+        for g in self.candidates:
+            if (g**n).same(argument):
+                return g
         image: Function | None
         up, down = (products.reduced(self.space, x) for x in (argument.top, argument.bottom))
         for f in (argument, up / down):

@@ -222,10 +222,18 @@ class _Form:
         text = f"({with_logs(y)} - ({with_logs(then)}))/({plain(scale)})"
         self.define({"name": str(z), "is": text})
         for name, w in curve.weights:
-            for power in (x for x in w.atoms(sympy.Pow) if not x.exp.is_Rational and x.has(z)):
-                if not (factor := w / power).has(z):
-                    texts = plain(power.base), plain(power.exp), f"({name})/({plain(factor)})"
-                    self.definitions.powers.append(tuple(map(self.use, texts)))
+            for power in w.atoms(sympy.Pow):
+                factor = w / power
+                if factor.has(z) or not power.has(z):
+                    continue
+                quotient = self.use(f"({name})/({plain(factor)})")
+                if power.exp.is_Rational and abs(power.exp.p) == 1:
+                    self.definitions.candidates.append(quotient ** int(power.exp.p))
+                elif not power.exp.is_Rational:
+                    base, exponent = plain(power.base), plain(power.exp)
+                    self.definitions.powers.append(
+                        (self.space.read(base), self.space.read(exponent), quotient)
+                    )
 
     def follow_curve(self, curve: Curve) -> None:
         """Say which exponentials of z weights are, sums and differences of two of them first.
