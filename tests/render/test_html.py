@@ -212,6 +212,7 @@ def test_of_matrices_of_every_size_one_entry_or_a_block_is_to_be_explored():
     pages = site([(entry, derive_entry(entry))], [])
     assert f'href="explore-{entry.id}.html">Explore one entry<' in pages["index.html"]
     assert "beta = w**2" in pages[f"explore-{entry.id}.html"]
+    assert "the sum over all of them" in pages[f"explore-{entry.id}.html"]
     general = find("symmetric-factorization-general")
     pages = site([(general, derive_entry(general))], [])
     assert f'href="explore-{general.id}.html">Explore a small one<' in pages["index.html"]

@@ -105,8 +105,8 @@ def _key(marks: Sequence[Sequence[str]]) -> str:
     return f'<ul class="key">{"".join(entries)}</ul>' if marks else ""
 
 
-def render_explore(d: Derivation) -> str:
-    """Return the page; what holds in every dimension is drawn in the plane.
+def render_explore(d: Derivation, note: str = "") -> str:
+    """Return the page, with a note; what holds in every dimension is drawn in the plane.
 
     Raises:
         NumericalError: it is not decided whether there is a Q, or Q has no formula.
@@ -140,7 +140,7 @@ def render_explore(d: Derivation) -> str:
         model=escape(_model(told)),
         badges=badges(told),
         picture=picture(told),
-        notes=NOTES["plane"] * (d != told) + NOTES["leaf"] * (ON_LEAF in functions),
+        notes=note + NOTES["plane"] * (d != told) + NOTES["leaf"] * (ON_LEAF in functions),
         theorems="".join(f'<div class="of-{name}">{x}</div>' for name, x in theorems.items()),
         given=json.dumps(given).replace("<", "\\u003c"),
     )
@@ -155,15 +155,16 @@ def render_matrices(d: MatrixDerivation) -> str:
         NumericalError: as :func:`render_explore`, or measurements that reach more were given.
     """
     p, orbit = d.parameterization, d.orbit
+    note = NOTES["entry" if d.verdict is Verdict.PROVED else "block"]
     if d.entry is not None:
-        return render_explore(d.entry)
+        return render_explore(d.entry, note)
     if orbit is None or p.given:
         raise NumericalError(
             f"{UNDRAWN}of matrices where measurements without common bases are given"
         )
     columns = orbit.width if p.columns.isdigit() else max(orbit.size)
     shapes = p.shapes_at(*orbit.size, columns)
-    return render_explore(derive(Parameterization.parse([p.text], arrays=shapes)))
+    return render_explore(derive(Parameterization.parse([p.text], arrays=shapes)), note)
 
 
 ON_LEAF = (
