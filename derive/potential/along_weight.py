@@ -376,9 +376,14 @@ class _AlongWeight:
         return str(to_expr(self.leaf.place, self.notation.weights))
 
     def conditions(self, *divisors: RationalFunction) -> Iterator[Condition]:
-        """Yield that functions of the start, and logarithms in laws, are not 0."""
+        """Yield that functions of the start, and logarithms in laws, are not 0.
+
+        InputError: one is, so that t stays where it is, or an integral from the start is infinite.
+        """
         p, known = self.p, Signs(self.notation.positive)
         finite = [p.at_start(A) for _, law in self.leaf.laws for _, A in law.logs]
+        if any(f.is_zero() for f in (*divisors, *finite)):
+            raise InputError("the form divides by 0 at the start")
         for g in (g for f in (*divisors, *finite) for g in known.zeros_of(f)):
             if repr(g) not in self.metric.rests_at:
                 yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)

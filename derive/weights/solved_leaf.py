@@ -208,11 +208,14 @@ class _Start(Images):
         return sign
 
     def begin(self, f: RationalFunction) -> RationalFunction:
-        """Return a function at the start; InputError where what is in it is not known there."""
+        """Return a function at the start; InputError for a pole, or what is not known there."""
         self.grow(f.field, names_in(f))
         if not {*f.variables()} <= self.images.keys():
             raise InputError(f"{f!r} is not known at the start")
-        return self.of(f)
+        try:
+            return self.of(f)
+        except ZeroDivisionError:
+            raise InputError(f"{f!r} has a pole at the start") from None
 
 
 class _Solving(Images):

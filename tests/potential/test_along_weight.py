@@ -465,3 +465,14 @@ def test_each_case_of_an_open_sign_is_an_antiderivative(output, signs):
         assert all(abs((whole.diff(x) - f).subs(x, at).n()) < 1e-9 for at in (0.3, 1.7))
     wheres = [case.where for case in piece.integrand.cases]
     assert wheres == signs if signs else len(wheres) >= 2
+
+
+@pytest.mark.parametrize("output", ["q**2*sqrt(1 + (b*c)**2)", "q*exp((b*c)**2)"])
+def test_a_weight_that_stays_at_zero_is_no_coordinate(output):
+    """From b = 0 neither b nor c moves, and an integral over b is infinite."""
+    (piece,) = derive_once(output, {"b": "0"}).potential.pieces
+    assert (piece.abbreviations, piece.curve) == ((), None)
+
+
+def test_a_weight_with_a_pole_at_the_start_is_no_coordinate():
+    assert derive_once("w*b*k + w", {"b": "0"}).verdict is Verdict.PROVED
