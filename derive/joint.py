@@ -113,12 +113,9 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     values: list[Expr | None] = []
     for block in blocks:
         notation, p = block.notation, block.parameterization
-        for law in block.conserved.laws:
-            laws.append(in_functions(to_expr(law, notation.weights)))
+        for law in laws_of(block):
+            laws.append(with_hyperbolic(law_in_logarithms(p, law, notation.weights)))
             values.append(_value_at_start(p, law, notation))
-        if (more := block.conserved.logarithmic) is not None:
-            laws.append(with_hyperbolic(law_in_logarithms(p, more, notation.weights)))
-            values.append(_logarithmic_value(p, more, notation))
     bound = sum(block.conserved.bound for block in blocks)
     findings = tuple(block.conserved.completeness for block in blocks)
     evidence = tuple(e for f in findings for e in f.evidence)
@@ -126,6 +123,12 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     reason = "; ".join([f"independent laws found: {len(laws)}; at most {bound} exist", *late[:1]])
     found = Finding(conclude(findings), reason, evidence)
     return Conserved(tuple(laws), tuple(values), bound, found)
+
+
+def laws_of(block: Block) -> list[LogFunction]:
+    """Return the laws of a block, rational ones first."""
+    found = block.conserved
+    return [*map(LogFunction, found.laws), *filter(None, [found.logarithmic])]
 
 
 def law_in_logarithms(p: Parameterization, law: LogFunction, symbols: Images) -> Expr:
@@ -151,16 +154,9 @@ def in_functions(e: Expr) -> Expr:
     return fewest([with_hyperbolic(e), with_products(joined)])
 
 
-def _logarithmic_value(p: Parameterization, law: LogFunction, notation: Notation) -> Expr | None:
+def _value_at_start(p: Parameterization, law: LogFunction, notation: Notation) -> Expr | None:
     try:
         return in_functions(log_expr(law.mapped(p.at_start), notation.start_symbols))
-    except ZeroDivisionError:
-        return None
-
-
-def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:
-    try:
-        return in_functions(to_expr(p.at_start(law), notation.start_symbols))
     except ZeroDivisionError:
         return None
 

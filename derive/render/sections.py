@@ -13,8 +13,7 @@ from sympy import Expr, Function, Integral, Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
-from derive.exact.linear.families import LogFunction
-from derive.joint import in_functions, law_in_logarithms
+from derive.joint import in_functions, law_in_logarithms, laws_of
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.limits.growing_beta import REASON
@@ -53,8 +52,7 @@ Row: TypeAlias = tuple[object, object]
 def named_laws(d: Derivation) -> Iterator[tuple[Symbol, Expr]]:
     """Yield each conserved quantity with its name."""
     for block in d.blocks:
-        found, notation = block.conserved, block.notation
-        laws = [*map(LogFunction, found.laws), *filter(None, [found.logarithmic])]
+        laws, notation = laws_of(block), block.notation
         for i, law in enumerate(laws, 1):
             name = notation.fresh(f"delta{i}" if len(laws) > 1 else "delta")
             yield name, law_in_logarithms(block.parameterization, law, notation.weights)
