@@ -9,7 +9,7 @@ SPACE = (r"\,", r"\;", r"\ ", r"\quad", r"\qquad", r"\left", r"\right", r"\bigl"
 FUNCTIONS = {
     "log": mpmath.log, "exp": mpmath.exp, "arsinh": mpmath.asinh, "arctan": mpmath.atan,
     "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "sinh": mpmath.sinh,
-    "cosh": mpmath.cosh, "tanh": mpmath.tanh,
+    "cosh": mpmath.cosh, "tanh": mpmath.tanh, "erfi": mpmath.erfi,
 }  # fmt: skip
 ENDS = ("}", ")", "]", ",", "=", "&", r"\rvert", r"\rVert", r"\rangle", None)
 
@@ -89,6 +89,8 @@ class Reader:
             return mpmath.root(self.group(), int(index))
         if token == r"\int":
             return self.integral()
+        if token == r"\pi":
+            return mpmath.mpf(mpmath.pi)
         if token == r"\lvert":
             inside = abs(self.total())
             self.take(r"\rvert")

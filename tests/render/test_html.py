@@ -235,7 +235,7 @@ def test_a_site_says_what_the_audit_found(derived):
 def test_pictures_show_q(name, panels, derived):
     pytest.importorskip("matplotlib")
     picture, _, start = portrait(derived(name))
-    assert set(start.values()) == {1}
+    assert {1} <= {*start.values()} <= {1, (1, 0)}
     tree = ElementTree.fromstring(picture)
     groups = [g.get("id", "") for g in tree.iter("{http://www.w3.org/2000/svg}g")]
     assert len([x for x in groups if re.fullmatch(r"axes_\d+", x)]) == panels

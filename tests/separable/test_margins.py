@@ -12,6 +12,7 @@ from sympy import Symbol
 
 from derive import Parameterization, Verdict, derive, margins
 from derive.limits.find import regimes
+from derive.render.arranged import tidy
 from derive.separable import far
 from derive.separable.far import Slope, find_end
 from derive.separable.weights_problem import agreement, pose_in_weights
@@ -147,7 +148,7 @@ def test_the_table_of_losses_is_what_is_derived():
         if m.norm or m.cost is not None:
             kkt = f"KKT point in the weights, R_F = {m.cost}"
             logistic = f"largest {m.norm} margin" if m.norm else kkt
-        row = (outputs, limit.potential.Q, logistic, m.scaled.kernel[0])
+        row = (outputs, limit.potential.Q, logistic, tidy(m.scaled.kernel[0]))
         assert f"| {' | '.join(map(str, row))} |" in table
 
 

@@ -108,7 +108,7 @@ def _(block: Items) -> Iterator[str]:
 
 @lines_of.register
 def _(block: Grid) -> Iterator[str]:
-    yield rf"\begin{{center}}\begin{{tabular}}{{@{{}}{block.columns}@{{}}}}"
+    yield rf"\begin{{center}}\small\begin{{tabular}}{{@{{}}{block.columns}@{{}}}}"
     for i, row in enumerate(block.rows):
         yield rf"{' & '.join(map(words, row))}\\" + r" \hline\noalign{\smallskip}" * (i == 0)
     yield r"\end{tabular}\end{center}"
