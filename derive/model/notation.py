@@ -128,14 +128,19 @@ class Notation:
 
     @functools.cached_property
     def beta_0(self) -> tuple[Expr, ...]:
-        """F(w_0), expanded, or with hyperbolic functions and logarithms as it was typed."""
+        """F(w_0), expanded, or with hyperbolic functions, exponentials and logarithms as typed."""
         p, images = self.parameterization, self.start_symbols
         starts = {w: to_sympy(tree, images) for w, tree in p.start}
         pairs = (
             (to_expr(p.at_start(p.F[i]), images), to_sympy(p.trees[i], {**images, **starts}))
             for i in self.block
         )
-        return tuple(y if y.has(HyperbolicFunction) or x.has(sympy.Abs) else x for x, y in pairs)
+
+        def typed(x: Expr, y: Expr) -> bool:
+            shorter = x.has(sympy.exp) and int(y.count_ops()) < int(x.count_ops())
+            return bool(shorter or y.has(HyperbolicFunction) or x.has(sympy.Abs))
+
+        return tuple(y if typed(x, y) else x for x, y in pairs)
 
     @functools.cached_property
     def weights(self) -> dict[str, Symbol]:

@@ -105,7 +105,7 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
             if call.func is sympy.atan and relation.constants:
                 return rate * sympy.atan(_shortest(relation, exact(call.args[0])))
         there = with_hyperbolic(relation.shorter(beta0))
-        return sympy.expand_log(term.subs(x, there), force=True)
+        return sympy.expand_log(term.subs(x, there), force=True).replace(sympy.log, log_of)
 
     terms = sympy.Add.make_args(expression)
     rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))

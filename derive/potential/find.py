@@ -7,7 +7,7 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -81,7 +81,7 @@ from derive.weights.dual import (
 )
 from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
 from derive.weights.metric import Metric, find_metric
-from derive.weights.solved_leaf import solved_leaves
+from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
 
 LONG = 100
 """Operations from which on Q along a curve is compared with Q in the weights."""
@@ -270,8 +270,16 @@ def _integral(
     """Return Q along a weight or a function of them, in the weights, or by integrals over beta."""
     metric = warping.metric
     R = conjugate_in_time(metric.conserved, dual)
-    known = solved_leaves(metric.conserved, notation)
-    by_place = (integrate_along_weight(leaves, metric, R, notation) for leaves in known)
+    asked = list[AssumePositive]()
+
+    def along_place(leaves: Iterator[SolvedLeaf]) -> Piece | None:
+        try:
+            return integrate_along_weight(leaves, metric, R, notation)
+        except AssumePositive as request:
+            asked.append(request)
+        return None
+
+    by_place = map(along_place, solved_leaves(metric.conserved, notation))
     along = next(by_place, None)
     if along is None or along.curve is None:
         along = integrate_above_weight(metric, R, notation) or along
@@ -279,6 +287,8 @@ def _integral(
     if open_ and (form := first_form(curves(), along_itself)) is not None:
         return form
     along = along or next(filter(None, by_place), None)
+    if along is None and asked:
+        raise asked[0]
     if along is None or _openness(along) > (0, LONG):
         lifted = _in_weights(warping, dual, notation) or _of_parts(warping, notation)
         if lifted and (along is None or _openness(lifted) < _openness(along)):

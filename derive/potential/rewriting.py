@@ -47,9 +47,10 @@ def log_of(A: Expr) -> Expr:
     >>> log_of(2 * sympy.exp(1) * sympy.exp(-x)), log_of(x * sympy.exp(x)), log_of((x + 1) ** 2)
     (-x + log(2) + 1, log(x*exp(x)), 2*log(Abs(x + 1)))
     """
-    base, n = A.as_base_exp()
-    if n.is_Integer and n % 2 == 0 and base is not sympy.E:
-        return n * sympy.log(sympy.Abs(base))
+    bare = A.args[0] if A.func is sympy.Abs else A
+    base, n = bare.as_base_exp()
+    if n.is_Integer and n != 1 and base is not sympy.E:
+        return n * sympy.log(base if n % 2 and bare is A else sympy.Abs(base))
     factors = sympy.Mul.make_args(sympy.powsimp(A, combine="exp"))
     exponentials = [f for f in factors if isinstance(f, sympy.exp)]
     numbers = [f for f in factors if f not in exponentials]
