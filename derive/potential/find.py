@@ -7,7 +7,7 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -40,6 +40,7 @@ from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
 from derive.potential.coupled import ABOVE, write_in_beta, write_in_weights
+from derive.potential.domain import Wall
 from derive.potential.kernel_integral import (
     in_beta,
     integrate_along_beta,
@@ -200,13 +201,26 @@ def _on_one_side(
     piece = replace(form.piece, assumptions=with_guards(known.irredundant, decided.metric))
     domain = find_domain(piece, decided.metric, dual, notation.assuming(known.positive))
     unless = (f for f in domain.unless if not known.imply(Condition(f, Sign.NONZERO)))
-    piece = replace(piece, domain=replace(domain, unless=tuple(map(with_squares, unless))))
+    begin = dict(zip(piece.betas, notation.beta_0, strict=True))
+    walls = (_on_side_of(wall, begin, known) for wall in domain.walls)
+    domain = replace(domain, walls=tuple(walls), unless=tuple(map(with_squares, unless)))
+    piece = replace(piece, domain=domain)
     among = f", the shortest of {1 + len(others)} that agree" if others else ""
     reason = f"grad Q = y - y(w_0), {piece.kind} form{among}"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     offered = (form, *(other for other, _ in others))
     chart = next((x.chart for x in offered if x.chart is not None), None)
     return BlockPotential(decided, dual, piece, chart, finding, forms=offered)
+
+
+def _on_side_of(wall: Wall, start: Mapping[Symbol, Expr], known: Premises) -> Wall:
+    """Return a wall whose sign at the start is said, where that is seen to be implied."""
+    if not wall.oriented:
+        at_start = wall.form.xreplace(start)
+        for sign in (1, -1):
+            if known.imply(Condition(sign * at_start)):
+                return replace(wall, form=sign * wall.form, oriented=True)
+    return wall
 
 
 def _allowed(

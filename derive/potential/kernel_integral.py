@@ -139,9 +139,17 @@ def _powers(
 
 
 def _power_of_start(t0: Expr, n: Expr) -> Expr:
-    """Return t0^n, factor by factor where these are positive: (2 w^D)^(2/D) = 4^(1/D) w^2."""
-    power = sympy.powdenest(sympy.expand_power_base(t0**n))
-    return power.replace(lambda e: e.is_Pow, lambda e: e.base ** sympy.expand(sympy.cancel(e.exp)))
+    """Return t0^n, t0 > 0, factor by factor: (2 w^D)^(2/D) = 4^(1/D) w^2.
+
+    Of one factor whose sign is not known it is that of the odd power that it has.
+    """
+    powers = (x.as_base_exp() for x in sympy.Mul.make_args(t0))
+    other = [(b, k) for b, k in powers if not b.is_positive and not b.is_number]
+    alone = len(other) == 1 and other[0][1].is_odd
+    named = {other[0][0]: sympy.Dummy(positive=True)} if alone else {}
+    power = sympy.powdenest(sympy.expand_power_base(t0.xreplace(named) ** n))
+    power = power.replace(lambda e: e.is_Pow, lambda e: e.base ** sympy.expand(sympy.cancel(e.exp)))
+    return power.xreplace({x: b for b, x in named.items()})
 
 
 def _entropy(
