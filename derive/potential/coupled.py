@@ -41,11 +41,12 @@ from derive.potential.chart import (
 )
 from derive.potential.entries import Want, adjoin, extend
 from derive.potential.piece import Lift, Piece, moving
-from derive.potential.quadrature import integrate_gradient, integrate_in_length
+from derive.potential.quadrature import find_lift, integrate_gradient, integrate_in_length
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.potential.shortest import WEIGHT_SPACE, Form, has_gradient, shortest
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
+from derive.weights.hessian import WarpVerdict
 
 ABOVE = "the weights at the point of the leaf with $F(w) = beta$"
 ON_LEAF = "$psi(s) = |y|$ at the point of the leaf where $|beta| = s$"
@@ -278,7 +279,16 @@ def _term_by_term(chart: Chart, functions: Sequence[RationalFunction]) -> Expr |
     return sympy.Add(*(x * f for x, f in zip(factors, written, strict=True)))
 
 
-def write_in_weights(
+def in_weights(
+    warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
+) -> Piece | None:
+    """Return Q at the point of the leaf above beta where y and R are known, or None."""
+    if dual is None or dual.R is None:
+        return None
+    return _write_in_weights(dual, dual.R, find_lift(warping), notation)
+
+
+def _write_in_weights(
     dual: DualCoordinates, R: LogFunction, lift: Lift, notation: Notation
 ) -> Piece | None:
     """Return Q = sum_i (y_i - y_i(w_0)) beta_i - R at the point of the leaf above beta.

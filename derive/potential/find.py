@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
 
 import sympy
 from sympy import Expr, Symbol
@@ -20,26 +19,16 @@ from derive.errors import InputError
 from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.named_integrals import meanings
-from derive.language import parse_expression, to_sympy
+from derive.exact.linear.families import LogFunction
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
-from derive.model.notation import (
-    AssumePositive,
-    BranchOpen,
-    Notation,
-    assuming,
-    to_expr,
-    without_modulus,
-)
-from derive.model.parameterization import Parameterization
+from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import Premises, sign_at_start, start_conditions
-from derive.potential.accept import ZeroTest, accepted
 from derive.potential.along_weight import integrate_along_weight
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
-from derive.potential.coupled import ABOVE, write_in_beta, write_in_weights
+from derive.potential.coupled import in_weights, write_in_beta
 from derive.potential.domain import Wall
 from derive.potential.kernel_integral import (
     in_beta,
@@ -59,16 +48,15 @@ from derive.potential.leaf_curve import (
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Integrand, Left, Piece, asked_of_start, poles
 from derive.potential.quadrature import (
-    find_lift,
     integrate_above_weight,
     integrate_along_flow,
     integrate_along_segment,
 )
 from derive.potential.reached import find_domain, unsought_domain
-from derive.potential.separation import disjoint_parts, find_separation
+from derive.potential.separation import decided, find_separation, sum_of_parts
 from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shorter, shortest
 from derive.potential.vectors import find_radial_potential
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Finding, Verdict
 from derive.weights.adjoin import find_warp, logarithmic_law
 from derive.weights.conserved import along, find_conserved, find_lie_structure
 from derive.weights.dual import (
@@ -82,7 +70,7 @@ from derive.weights.dual import (
 )
 from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
 from derive.weights.metric import Metric, find_metric
-from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
+from derive.weights.solved_leaf import solved_leaves
 
 LONG = 100
 """Operations from which on Q along a curve is compared with Q in the weights."""
@@ -199,18 +187,25 @@ def _on_one_side(
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(decided, dual, None, None, finding)
     piece = replace(form.piece, assumptions=with_guards(known.irredundant, decided.metric))
-    domain = find_domain(piece, decided.metric, dual, notation.assuming(known.positive))
-    unless = (f for f in domain.unless if not known.imply(Condition(f, Sign.NONZERO)))
-    begin = dict(zip(piece.betas, notation.beta_0, strict=True))
-    walls = (_on_side_of(wall, begin, known) for wall in domain.walls)
-    domain = replace(domain, walls=tuple(walls), unless=tuple(map(with_squares, unless)))
-    piece = replace(piece, domain=domain)
+    piece = _with_domain(piece, decided.metric, dual, known, notation)
     among = f", the shortest of {1 + len(others)} that agree" if others else ""
     reason = f"grad Q = y - y(w_0), {piece.kind} form{among}"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     offered = (form, *(other for other, _ in others))
     chart = next((x.chart for x in offered if x.chart is not None), None)
     return BlockPotential(decided, dual, piece, chart, finding, forms=offered)
+
+
+def _with_domain(
+    piece: Piece, metric: Metric, dual: DualCoordinates | None, known: Premises, notation: Notation
+) -> Piece:
+    """Return Q with its domain, by what is known of the start."""
+    domain = find_domain(piece, metric, dual, notation.assuming(known.positive))
+    left = (f for f in domain.unless if not known.imply(Condition(f, Sign.NONZERO)))
+    start = dict(zip(piece.betas, notation.beta_0, strict=True))
+    walls = tuple(_on_side_of(wall, start, known) for wall in domain.walls)
+    domain = replace(domain, walls=walls, unless=tuple(map(with_squares, left)))
+    return replace(piece, domain=domain)
 
 
 def _on_side_of(wall: Wall, start: Mapping[Symbol, Expr], known: Premises) -> Wall:
@@ -284,16 +279,7 @@ def _integral(
     """Return Q along a weight or a function of them, in the weights, or by integrals over beta."""
     metric = warping.metric
     R = conjugate_in_time(metric.conserved, dual)
-    asked = list[AssumePositive]()
-
-    def along_place(leaves: Iterator[SolvedLeaf]) -> Piece | None:
-        try:
-            return integrate_along_weight(leaves, metric, R, notation)
-        except AssumePositive as request:
-            asked.append(request)
-        return None
-
-    by_place = map(along_place, solved_leaves(metric.conserved, notation))
+    by_place = _by_place(metric, R, notation)
     along = next(by_place, None)
     if along is None or along.curve is None:
         along = integrate_above_weight(metric, R, notation) or along
@@ -301,13 +287,25 @@ def _integral(
     if open_ and (form := first_form(curves(), along_itself)) is not None:
         return form
     along = along or next(filter(None, by_place), None)
-    if along is None and asked:
-        raise asked[0]
     if along is None or _openness(along) > (0, LONG):
-        lifted = _in_weights(warping, dual, notation) or _of_parts(warping, notation)
+        lifted = in_weights(warping, dual, notation) or sum_of_parts(warping, notation)
         if lifted and (along is None or _openness(lifted) < _openness(along)):
             return Form(METRIC, lifted, integrate_along_beta(metric, notation)[1])
     return _over_beta(metric, along, notation)
+
+
+def _by_place(metric: Metric, R: LogFunction | None, notation: Notation) -> Iterator[Piece | None]:
+    """Yield Q along weights, products and sums of two; AssumePositive where all need some sign."""
+    found, asked = list[Piece | None](), list[AssumePositive]()
+    for leaves in solved_leaves(metric.conserved, notation):
+        found.append(None)
+        try:
+            found[-1] = integrate_along_weight(leaves, metric, R, notation)
+        except AssumePositive as request:
+            asked.append(request)
+        yield found[-1]
+    if asked and not any(found):
+        raise asked[0]
 
 
 def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:
@@ -325,91 +323,6 @@ def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:
     if asked <= less and (form := min((along, over_beta), key=_integrals_left)) is over_beta:
         return Form(METRIC, form, chart)
     return Form(METRIC, along, chart if asked <= less else base_chart(metric, notation))
-
-
-def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
-    """Return Q of F = F_1 + F_2 + ... without common weights, beta mu - R_1 - R_2 - ..., or None.
-
-    They share mu, and int beta dmu is the sum of theirs, so that Q is the least sum of the Q_k at
-    beta_k that add up to beta: its infimal convolution. One of them has to know mu.
-    """
-    p, parts = warping.parameterization, disjoint_parts(warping.parameterization)
-    found = [_part_in_weights(part, notation) for part in parts] if parts[1:] else [None]
-    known = [x for x in found if x is not None]
-    if len(known) < len(found):
-        return None
-    R, (beta,) = sympy.Add(*(x.R for x in known)), notation.betas
-    mus = sorted((x.mu for x in known if x.mu is not None), key=_length)
-    shown = ((mu, _of_mu(p, mu, R, notation)) for mu in mus)
-    mu, evidence = next((pair for pair in shown if pair[1] is not None), (beta, None))
-    if evidence is None:
-        return None
-    terms = " and ".join(f"`{part.outputs[0]}`" for part in parts)
-    note = f"{ABOVE}, the infimal convolution of those of {terms}"
-    return Piece(
-        (beta,),
-        beta * mu - R,
-        (mu,),
-        assumptions=(*notation.assumptions, *(a for x in known for a in x.assumptions)),
-        evidence=evidence,
-        note=", ".join((note, *meanings(beta * mu - R))),
-        lift=find_lift(warping),
-        integrand=Integrand("conjugate") if R.has(sympy.Integral) else None,
-    )
-
-
-def _length(mu: Expr) -> tuple[bool, int]:
-    return mu.has(sympy.Integral), int(mu.count_ops())
-
-
-class _Part(NamedTuple):
-    """What is known in its weights of one of several terms: R, and mu where it is."""
-
-    mu: Expr | None
-    R: Expr
-    assumptions: tuple[Condition, ...] = ()
-
-
-def _of_mu(
-    p: Parameterization, mu: Expr, R: Expr, notation: Notation
-) -> tuple[Identity, ...] | None:
-    """Return what shows that mu, in the weights, is dQ/dbeta of Q = beta mu - R, or None."""
-    names, begin = notation.weights, (to_expr(x, notation.start_symbols) for x in p.w0)
-    start = {names[w]: x for w, x in zip(p.weights, begin, strict=True)}
-    fields = [(names[w], to_expr(x, names)) for w, x in zip(p.weights, p.fields[0], strict=True)]
-    mu_rate, R_rate = (
-        sympy.Add(*(without_modulus(f).diff(w) * x for w, x in fields)) for f in (mu, R)
-    )
-    shown = (
-        ("<grad mu, grad F> = 1", mu_rate, sympy.S.One),
-        ("mu = 0 at the start", mu.xreplace(start), sympy.S.Zero),
-        ("<grad R, grad F> = F", R_rate, to_expr(p.F[0], names)),
-    )
-    return accepted(ZeroTest(p, {}), shown, "parts")
-
-
-def _part_in_weights(part: Parameterization, whole: Notation) -> _Part | None:
-    """Return what is known of one of several terms, where that asks no sign of its start."""
-    notation, warping = Notation(part, beside=whole.taken), _decided(part)
-    dual = find_dual(warping)
-    R = conjugate_in_time(warping.metric.conserved, dual)
-    with suppress(AssumePositive, BranchOpen):
-        piece = _in_weights(warping, dual, notation)
-        for leaves in solved_leaves(warping.metric.conserved, notation):
-            piece = piece or integrate_along_weight(leaves, warping.metric, R, notation)
-        if piece is not None and piece.in_weights and not piece.abbreviations:
-            at = dict(piece.constants) | {piece.betas[0]: sympy.S.Zero}
-            if piece.curve is not None:
-                own = parse_expression(piece.curve.weight)
-                at[piece.curve.parameter] = to_sympy(own, notation.weights)
-            mu, conjugate = (e.xreplace(at) for e in (piece.gradient[0], -piece.value))
-            return _Part(mu, conjugate, piece.assumptions)
-    return None if R is None or R.logs else _Part(None, to_expr(R.rational, notation.weights))
-
-
-def _decided(p: Parameterization) -> WarpVerdict:
-    """Return what is decided of outputs: of those of a term, or of one coordinate, as of any."""
-    return decide_warp(decide_hessian(find_metric(find_conserved(find_lie_structure(p)))))
 
 
 def _integrals_left(piece: Piece) -> tuple[int, bool]:
@@ -430,21 +343,12 @@ def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notat
         return [shorter(forms[0]), *forms[1:]]
     if dual is not None and leaves_zero(dual):
         raise BranchOpen("the warp g is 0 at the start, and no closed form of Q was found")
-    piece = _in_weights(warping, dual, notation)
+    piece = in_weights(warping, dual, notation)
     piece = piece or integrate_along_segment(warping, notation, _why_left(warping, dual))
     kept = () if dual is None else keeps_sign(dual.metric, dual.g)
     assumptions = (*notation.assumptions, *piece.assumptions, *kept)
     piece = replace(piece, assumptions=assumptions)
     return [Form(WEIGHT_SPACE, piece, base_chart(warping.metric, notation))]
-
-
-def _in_weights(
-    warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
-) -> Piece | None:
-    """Return Q at the point of the leaf above beta where y and R are known, or None."""
-    if dual is None or dual.R is None:
-        return None
-    return write_in_weights(dual, dual.R, find_lift(warping), notation)
 
 
 def _forms(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
@@ -466,9 +370,7 @@ def _separated(warping: WarpVerdict, notation: Notation) -> Piece | None:
     pieces: list[Piece] = []
     for k, single in enumerate(separation.outputs(p), 1):
         x = notation.fresh(f"x{k}").name
-        found = find_potential(
-            _decided(single), Notation(single, suffix=str(k), coordinate=x)
-        ).piece
+        found = find_potential(decided(single), Notation(single, suffix=str(k), coordinate=x)).piece
         if found is None or found.kind != "explicit" or found.roots:
             return None
         pieces.append(found)

@@ -1,4 +1,4 @@
-"""Coordinates x = V^T beta in which Q of coupled outputs is a sum.
+"""Coordinates x = V^T beta in which Q of coupled outputs is a sum, and outputs that are sums.
 
 The outputs x_k = <v_k, F(w)> have the tangent kernel V^T K V. Where that is diagonal, and its
 entry k does not change along the gradients of the other x_j, the Hessian of Q, which is its
@@ -10,22 +10,41 @@ output x_k. Such v_k are eigenvectors of K(w_1)^-1 K(w_2), whatever the weights 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.linear.matrix import dot
+from derive.exact.named_integrals import meanings
 from derive.exact.signs import Signs
-from derive.language import names, to_sympy
+from derive.language import names, parse_expression, to_sympy
+from derive.model.condition import Condition
 from derive.model.geometry import Field
-from derive.model.notation import Notation, rational
+from derive.model.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    rational,
+    to_expr,
+    without_modulus,
+)
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece, Root
+from derive.potential.accept import ZeroTest, accepted
+from derive.potential.along_weight import integrate_along_weight
+from derive.potential.coupled import ABOVE, in_weights
+from derive.potential.piece import Integrand, Piece, Root
+from derive.potential.quadrature import find_lift
 from derive.verdict import Identity
+from derive.weights.conserved import find_conserved, find_lie_structure
+from derive.weights.dual import conjugate_in_time, find_dual
+from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
+from derive.weights.metric import find_metric
+from derive.weights.solved_leaf import solved_leaves
 
 
 @dataclass(frozen=True)
@@ -178,3 +197,88 @@ def _kernel_at(p: Parameterization, shift: int) -> sympy.Matrix:
     point = [Fraction(3 + (7 * k * k + 5 * shift * k) % 11, 2 + k % 5) for k in range(size)]
     rows = [[dot(x, df).at(point) for df in p.covectors] for x in p.fields]
     return sympy.Matrix([[rational(x) for x in row] for row in rows])
+
+
+def sum_of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
+    """Return Q of F = F_1 + F_2 + ... without common weights, beta mu - R_1 - R_2 - ..., or None.
+
+    They share mu, and int beta dmu is the sum of theirs, so that Q is the least sum of the Q_k at
+    beta_k that add up to beta: its infimal convolution. One of them has to know mu.
+    """
+    p, parts = warping.parameterization, disjoint_parts(warping.parameterization)
+    found = [_part_in_weights(part, notation) for part in parts] if parts[1:] else [None]
+    known = [x for x in found if x is not None]
+    if len(known) < len(found):
+        return None
+    R, (beta,) = sympy.Add(*(x.R for x in known)), notation.betas
+    mus = sorted((x.mu for x in known if x.mu is not None), key=_length)
+    shown = ((mu, _of_mu(p, mu, R, notation)) for mu in mus)
+    mu, evidence = next((pair for pair in shown if pair[1] is not None), (beta, None))
+    if evidence is None:
+        return None
+    terms = " and ".join(f"`{part.outputs[0]}`" for part in parts)
+    note = f"{ABOVE}, the infimal convolution of those of {terms}"
+    return Piece(
+        (beta,),
+        beta * mu - R,
+        (mu,),
+        assumptions=(*notation.assumptions, *(a for x in known for a in x.assumptions)),
+        evidence=evidence,
+        note=", ".join((note, *meanings(beta * mu - R))),
+        lift=find_lift(warping),
+        integrand=Integrand("conjugate") if R.has(sympy.Integral) else None,
+    )
+
+
+def _length(mu: Expr) -> tuple[bool, int]:
+    return mu.has(sympy.Integral), int(mu.count_ops())
+
+
+class _Part(NamedTuple):
+    """What is known in its weights of one of several terms: R, and mu where it is."""
+
+    mu: Expr | None
+    R: Expr
+    assumptions: tuple[Condition, ...] = ()
+
+
+def _of_mu(
+    p: Parameterization, mu: Expr, R: Expr, notation: Notation
+) -> tuple[Identity, ...] | None:
+    """Return what shows that mu, in the weights, is dQ/dbeta of Q = beta mu - R, or None."""
+    names, begin = notation.weights, (to_expr(x, notation.start_symbols) for x in p.w0)
+    start = {names[w]: x for w, x in zip(p.weights, begin, strict=True)}
+    fields = [(names[w], to_expr(x, names)) for w, x in zip(p.weights, p.fields[0], strict=True)]
+    mu_rate, R_rate = (
+        sympy.Add(*(without_modulus(f).diff(w) * x for w, x in fields)) for f in (mu, R)
+    )
+    shown = (
+        ("<grad mu, grad F> = 1", mu_rate, sympy.S.One),
+        ("mu = 0 at the start", mu.xreplace(start), sympy.S.Zero),
+        ("<grad R, grad F> = F", R_rate, to_expr(p.F[0], names)),
+    )
+    return accepted(ZeroTest(p, {}), shown, "parts")
+
+
+def _part_in_weights(part: Parameterization, whole: Notation) -> _Part | None:
+    """Return what is known of one of several terms, where that asks no sign of its start."""
+    notation, warping = Notation(part, beside=whole.taken), decided(part)
+    dual = find_dual(warping)
+    R = conjugate_in_time(warping.metric.conserved, dual)
+    with suppress(AssumePositive, BranchOpen):
+        piece = in_weights(warping, dual, notation)
+        for leaves in solved_leaves(warping.metric.conserved, notation):
+            piece = piece or integrate_along_weight(leaves, warping.metric, R, notation)
+        if piece is not None and piece.in_weights and not piece.abbreviations:
+            at = dict(piece.constants) | {piece.betas[0]: sympy.S.Zero}
+            if piece.curve is not None:
+                own = parse_expression(piece.curve.weight)
+                at[piece.curve.parameter] = to_sympy(own, notation.weights)
+            mu, conjugate = (e.xreplace(at) for e in (piece.gradient[0], -piece.value))
+            return _Part(mu, conjugate, piece.assumptions)
+    return None if R is None or R.logs else _Part(None, to_expr(R.rational, notation.weights))
+
+
+def decided(p: Parameterization) -> WarpVerdict:
+    """Return what is decided of outputs: of those of a term, or of one coordinate, as of any."""
+    return decide_warp(decide_hessian(find_metric(find_conserved(find_lie_structure(p)))))
