@@ -92,6 +92,7 @@ class _AlongWeight:
         self.leaf = leaf
         self.notation, self.t, self.symbols = notation, leaf.variable, leaf.images
         self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.moving())
+        self.t0 = to_expr(self.p.at_start(leaf.place), notation.start_symbols)
         self.decide = ZeroTest(self.p, {})
 
     def piece(self, R: LogFunction | None) -> Piece | None:
@@ -125,7 +126,7 @@ class _AlongWeight:
     def over_weight(self, R: LogFunction | None) -> Piece:
         """Return Q = beta mu - R along t, mu = int dt/r, and R = int f/r dt where not known."""
         p, leaf, t, x = self.p, self.leaf, self.t, self.notation.fresh("x")
-        (beta,), t0 = self.notation.betas, self.value(leaf.place)
+        (beta,), t0 = self.notation.betas, self.t0
         generic = dict.fromkeys(
             self.conditions(
                 p.at_start(self.moving()), *leaf.poles(self.f, self.r, *self.integrands())
@@ -320,14 +321,12 @@ class _AlongWeight:
 
     def integrals(self, there: Mapping[Expr, Expr]) -> tuple[Constant, ...]:
         """Return G = int a dt from the start, where t and G are as given."""
-        s, begin, found = self.notation.fresh("s"), self.value(self.leaf.place), list[Constant]()
+        s, begin, found = self.notation.fresh("s"), self.t0, list[Constant]()
         for g, A in zip(self.leaf.integrals, self.integrands(), strict=True):
             G = self.symbols[g.name]
             a, closed, end = self.shortest(A), self.antiderivative(A), there[self.t]
-            slope = None if closed is None else without_modulus(closed).diff(self.t)
-            if closed is None or not self.decide.vanishes(slope - a):
-                total = sympy.Integral(a.xreplace({self.t: s}), (s, begin, end))
-            else:
+            total = sympy.Integral(a.xreplace({self.t: s}), (s, begin, end))
+            if closed and self.decide.vanishes(without_modulus(closed).diff(self.t) - a):
                 total = closed.xreplace({self.t: end}) - self.at_start(closed, begin)
             found.append((there.get(G, G), total))
         return tuple(found)
@@ -353,12 +352,8 @@ class _AlongWeight:
             u = f.partial(k).partial(k) / 2
             rest = f - u * w * w
             if not (u.is_zero() or u.depends_on(k) or rest.depends_on(k)):
-                u, S, rest = (self.shortest(self.leaf.at(x)) for x in (u, w * w, rest))
+                u, S, rest = (fewest(self.ways(self.leaf.at(x))) for x in (u, w * w, rest))
                 yield u * S + rest
-
-    def value(self, f: RationalFunction) -> Expr:
-        """Return a function of the weights at the start."""
-        return to_expr(self.p.at_start(f), self.notation.start_symbols)
 
     def constants(self) -> tuple[tuple[Symbol, Expr], ...]:
         """Return the values of the laws."""
@@ -466,12 +461,19 @@ class _AlongWeight:
 
     def shortest(self, f: RationalFunction, *others: Expr) -> Expr:
         """Return a function of t in the shortest way to write it that is proved equal."""
+        whole, factored, *rest = self.ways(f, *others)
+        short, proved = fewest([whole, factored]), self.decide.vanishes
+        less = (e for e in rest if e.count_ops() < short.count_ops())
+        by_length = sorted(less, key=lambda e: int(e.count_ops()))
+        return next((e for e in by_length if proved(e - whole)), short)
+
+    def ways(self, f: RationalFunction, *others: Expr) -> list[Expr]:
+        """Return a function of t expanded and in factors, and in other ways, to be proved equal."""
         whole = self.expr(f)
         factored = self.positive(sympy.powsimp(to_factored_expr(f, self.symbols), combine="exp"))
         spread = sympy.powsimp(sympy.expand(whole), combine="exp")
-        others = (*others, *map(with_hyperbolic, (*others, whole, spread)))
-        others = (*others, with_products(with_conjugates(factored)))
-        return fewest([whole, factored, *(e for e in others if self.decide.vanishes(e - whole))])
+        hyperbolic = map(with_hyperbolic, (*others, whole, spread))
+        return [whole, factored, *others, *hyperbolic, with_products(with_conjugates(factored))]
 
     def written(self, R: LogFunction) -> Expr | None:
         """Return what moves of a function of the weights on the leaf; None of an unknown sign."""

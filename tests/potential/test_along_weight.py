@@ -16,7 +16,7 @@ from derive.certificate.checking.check import check_text
 from derive.exact.linear.families import LogFunction
 from derive.model.condition import Sign
 from derive.model.notation import Notation
-from derive.potential import antiderivative, find, substitution
+from derive.potential import antiderivative, separation, substitution
 from derive.potential.separation import disjoint_parts
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
@@ -230,12 +230,12 @@ def test_parts_are_the_connected_terms():
 def test_a_wrong_part_is_not_printed(monkeypatch):
     for wrong in (lambda e: 2 * e, lambda e: -e):
         broken = lambda *part: find_part(*part)._replace(R=wrong(find_part(*part).R))  # noqa: B023, E731
-        monkeypatch.setattr(find, "_part_in_weights", broken)
+        monkeypatch.setattr(separation, "_part_in_weights", broken)
         (piece,) = derive(Parameterization.parse(["a + b*log(b)"])).potential.pieces
         assert piece.lift is None
 
 
-find_part = find._part_in_weights
+find_part = separation._part_in_weights
 
 
 @pytest.mark.parametrize(
