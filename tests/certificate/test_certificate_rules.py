@@ -89,3 +89,9 @@ def test_sums_of_squares_have_squares_of_every_variable():
         u * v * (u + v) - u * v * 3 + 1: False,
     }
     assert {f: is_square_sum(f.top) for f in forms} == forms
+
+
+def test_a_logarithm_that_would_be_defined_by_itself_is_not_defined():
+    """The factors of 1 + q^2 v^2 on the leaf of q^2 - v^2 = -2 have logarithms by each other."""
+    own = record("log(1 + (q*v)**2)", start={"q": "sqrt(2)", "v": "2"})
+    assert "conserved: q**2 - v**2" in check(own).theorem

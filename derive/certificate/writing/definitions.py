@@ -39,6 +39,7 @@ class Naming(Space):
     """Names of a certificate that is being written, where a call that is not known is defined."""
 
     definitions: Definitions | None = None
+    met: tuple[Call, ...] = ()
     clock, integral = Clock.of(None), ""
 
     def spend(self, work: int) -> None:
@@ -56,11 +57,14 @@ class Naming(Space):
         """Return what a call is, defined now if it is not known."""
         call = Call(kind, argument, exponent or self.number(0))
         if self.definitions is not None and not self.knows(call):
+            if any(x.kind == kind and x.argument.same(argument) for x in self.met):
+                raise Rejected(f"{kind} is defined by itself")
             held, self.also = (self.also, dict(self.divisors), list(self.signs)), {}
+            before, self.met = self.met, (*self.met, call)
             try:
                 self.definitions.meet(call)
             finally:  # what was divided by in the search is not owed
-                self.also, self.divisors, self.signs = held
+                self.met, (self.also, self.divisors, self.signs) = before, held
         return super().find(kind, argument, exponent)
 
     def _call_at_start(self, kind: str, u: Function, exponent: Function) -> Function:
