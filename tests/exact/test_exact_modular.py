@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
+from derive.exact.field.generators import Generator
 from derive.exact.linear import matrix as linear
 from derive.exact.linear.implicitization import Coordinates, express, series_along
 from derive.exact.linear.modular import (
@@ -29,7 +30,7 @@ from derive.exact.linear.modular import (
     supports,
 )
 from derive.exact.linear.scalings import told_apart
-from derive.exact.towers.tower import build_elements
+from derive.exact.towers.tower import Tower, build_elements
 from derive.language import parse_expression
 
 FIELD = FunctionField(("x", "y"))
@@ -139,8 +140,11 @@ def test_roots_of_numbers_that_the_prime_lacks_exist_modulo_another():
 
 def test_roots_without_values_modulo_any_prime_are_refused_and_not_sought_forever():
     # -1 is no square modulo the primes that are tried
+    tower = Tower.over(FunctionField(("x", "c")))
+    for A in (tower.field.gens[1], -tower.field.gens[1]):
+        tower.adjoin(Generator(f"sqrt({A!r})", "root", A, 2))
     with pytest.raises(InputError, match="name a root of numbers alone as a parameter"):
-        random_point(root_field("sqrt(c)*x + sqrt(-c)"), Random(0))
+        random_point(tower.field, Random(0))
 
 
 @pytest.mark.parametrize("order", [1, 2, 5])
