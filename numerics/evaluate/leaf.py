@@ -154,6 +154,8 @@ def _written(p: Parameterization, rows: Sequence[Field]) -> list[list[Expr]]:
 
 _Q, _WARP = "potential", "warp g"  # with a space: no weight is called so
 _DIGITS, _GUARD = 15, 5
+_MORE, _TRIES = 8, 5
+"""Digits with which an end is compared, doubled where it is another, so many times."""
 _STEPS = 15
 """Steps for each digit: towards the edge of a leaf they shrink geometrically, by about 0.86."""
 _Motion: TypeAlias = tuple[list[Register], Register, list[Register]]
@@ -241,11 +243,18 @@ class IntegratedBlock:
         p = self.parameterization
         try:
             tape = self._dual_tape([read_number(x, "the mirror map") for x in mu])
-            origin, steps = [*self.weights, self._warp(digits)], _STEPS * digits
-            end = integrate(tape, origin, digits, None, steps, time=Fraction(1)).state[:-1]
-            return [*Program(compile_forward(p.trees, p.weights), bits_of(digits)).at(end)]
         except DeriveError:
             return [mpmath.nan] * p.d
+
+        def beta(digits: int) -> tuple[Number, ...]:
+            try:
+                origin, steps = [*self.weights, self._warp(digits)], _STEPS * digits
+                end = integrate(tape, origin, digits, None, steps, time=Fraction(1)).state[:-1]
+                return (*Program(compile_forward(p.trees, p.weights), bits_of(digits)).at(end),)
+            except DeriveError:
+                return (mpmath.nan,) * p.d
+
+        return [*_settled(beta, digits, p.d)]
 
     def _warp(self, digits: int) -> Number:
         """Return g at the start: 1, where its unit is not that of a formula."""
@@ -257,6 +266,10 @@ class IntegratedBlock:
 
     def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return w (p), g, y (d) and Q above beta; all nan where the segment leaves the leaf."""
+        return _settled(lambda more: self._integrated(beta, more), digits, len(self.beta0) + 1)
+
+    def _integrated(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return the end of the integration with some digits."""
         zeros = [Fraction(0)] * (len(self.beta0) + 1)
         try:
             b = [read_number(x, "beta") - x0 for x, x0 in zip(beta, self.beta0, strict=True)]
@@ -309,6 +322,25 @@ class IntegratedBlock:
             rate = builder.dot(row, moves)
             growth.append((builder.multiply(_function(builder, slope, self.lift), rate), one))
         return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
+
+
+def _settled(
+    run: Callable[[int], tuple[Number, ...]], digits: int, size: int
+) -> tuple[Number, ...]:
+    """Return what a run with more digits has, of which the last entries are the same with fewer.
+
+    Errors grow where leaves flow apart, as beside one on which weights vanish. It is nan where no
+    number of digits is seen to be enough.
+    """
+    ends = [run(digits)]
+    for more in (digits + _MORE * 2**k for k in range(_TRIES)):
+        if any(x != x for x in ends[-1]):
+            break
+        ends.append(run(more))
+        pairs = zip(*(end[-size:] for end in ends[-2:]), strict=True)
+        if all(abs(x - y) <= abs(y) * 10 ** (_GUARD - digits) for x, y in pairs):
+            return ends[-1]
+    return (mpmath.nan,) * len(ends[-1])
 
 
 def _outwards(points: Iterable[Sequence[Number]], origin: Number) -> list[list[Sequence[Number]]]:

@@ -69,3 +69,19 @@ def test_outside_the_leaf_is_nan():
     assert np.isnan(mixed[0]).all()
     assert np.array_equal(mixed[1], [0, 0])
     assert np.isnan(q.inverse_gradient([1e3, 0.0])).all()
+
+
+def test_digits_are_added_where_leaves_flow_apart():
+    """Beside y = -u and x = -z, which vanish as v grows, errors grow by exp(v^2/2)."""
+    start = {"v_0": "1/2", "y_0": 1, "u_0": -1, "x_0": 1, "z_0": -1}
+    q = lower(derived("v*exp(y*u + x*z)").potential, start)
+
+    def tied(v):  # 2 y^2 of y' = -v y, as for x
+        return 2 * mpmath.exp(mpmath.mpf(1) / 4 - mpmath.mpf(v) ** 2)
+
+    for v in (5, 12, 15):
+        mu = mpmath.quad(lambda x: mpmath.exp(tied(x)), mpmath.linspace(0.5, v, 20))
+        beta = float(v * mpmath.exp(-tied(v)))
+        assert abs(q.gradient([beta])[0] - mu) < 1e-12
+        back = q.inverse_gradient([float(mu)])[0]  # nan where no number of digits is enough
+        assert np.isnan(back) if v > 5 else abs(back - beta) < 1e-12
