@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.implicitization import Coordinates, Relation, find_relation
 from derive.exact.signs import Signs
@@ -96,6 +97,10 @@ class Coordinate:
         return self.positive | {c.name for c, value in named if known.is_nonnegative(value)}
 
 
+EXPANDED = 60
+"""Terms of K, and of its factors MAXIMAL_TERMS, beyond which no power of beta - b is sought."""
+
+
 class Power(NamedTuple):
     """K = kappa (beta - b)^n on the leaf, n a number or a function of parameters."""
 
@@ -158,7 +163,8 @@ def find_power(metric: Metric) -> Power | None:
     first = along(p.fields[0], K)
     if first.is_zero():
         return Power(p.start_field.zero, p.start_field.zero)
-    if sum(map(len, K.parts)) > MAXIMAL_TERMS:
+    few = sum(map(len, K.parts)) <= EXPANDED
+    if not few or sum(len(f.numerator) for f, _ in factors(K)) > MAXIMAL_TERMS:
         return None
     above = first * first
     below = above + above - K * along(p.fields[0], first)

@@ -41,6 +41,8 @@ POWERS = [  # of which K is a multiple of a power of beta - b
     ("w**(5/2)", "-beta**(4/5) + 4*beta/(5*sqrt(w_0))"),
     ("-w**(4/5)", "25*beta*w_0**(6/5)/24 + 5*(-beta)**(5/2)/12"),
     ("1/sqrt(w)", "4*beta*w_0**(5/2)/5 + 1/(5*beta**4)"),
+    ("(u + v)**3", "-beta**(2/3)/4 + beta/(6*(u_0 + v_0))"),
+    ("(u - 2*v)**8", "-beta**(1/4)/60 + beta/(240*(u_0 - 2*v_0)**6)"),  # K has 15 terms
 ]
 
 
@@ -59,6 +61,14 @@ def relation_of(coefficients, beta0, K0):
 @pytest.mark.parametrize(("F", "Q"), POWERS)
 def test_a_power_of_beta_is_integrated_whatever_its_exponent(F, Q):
     assert str(derive_once([F]).potential.Q) == Q
+
+
+def test_a_condition_says_on_which_side_of_an_end_the_start_is():
+    (piece,) = derive_once(["(u + v)**3"]).potential.pieces
+    assert [str(c) for c in piece.assumptions] == ["u_0 + v_0 > 0"]
+    (wall,) = piece.domain.walls
+    assert wall.oriented
+    assert piece.domain.where == "`beta > 0`"
 
 
 def test_a_factor_of_k_that_is_a_number_needs_no_power_of_the_start():
