@@ -289,7 +289,8 @@ ASSUMED = [
     ("1/(1 + exp(-w/T))", {}, "mirror potential", (LOGISTIC,), (), UP_TO, ""),
     ("1/(1 + exp(-w/T))", {}, "mirror potential", ("log(beta)",), (), DIFFERS, ""),
     ("1/(1 + exp(-w/T))", {}, "Q", (LOGISTIC,), (), DIFFERS, "linear term"),
-    ("u*tanh(w)", {}, "Q", ("beta**2",), (), OPEN, "grad Q is derived as an integral"),
+    ("u*tanh(w)", {}, "Q", ("beta**2",), (), DIFFERS, ""),
+    ("softplus(u)*softplus(w)", {}, "Q", ("beta**2",), (), OPEN, "Q is derived as an integral"),
     # Samples have what is assumed; where none has, that is why nothing is compared.
     ("w**2", {}, "equation", ("sqrt(z**2)", "z"), ("z > 0",), AGREES, ""),
     ("w**2", {}, "equation", ("sqrt(z**2)", "z"), ("-z > 0",), MISPRINT, "is -1 times the left"),
