@@ -227,7 +227,10 @@ def _has_second_kind(w: RationalFunction, P: RationalFunction, t: int) -> bool:
     """
     field, x = w.field, w.field.gens[t]
     degree, slope = int(P.numerator.degrees()[t]), P.partial(t)
-    if degree < 3 or not _is_separable(P, t):
+    # Distinct irreducible factors meet nowhere, but by roots that are constants.
+    rooted = any(g.relation() and g.name in P.variables() for g in field.generators)
+    resultant = P.numerator.resultant(slope.numerator, field.names[t]) if rooted else field.one
+    if degree < 3 or resultant.is_zero():
         return False
     poles = [(field.polynomial(p), n) for p, n in factorize(w.denominator)[1] if p.degrees()[t]]
     below = prod((p**n for p, n in poles), start=field.one)
@@ -239,20 +242,6 @@ def _has_second_kind(w: RationalFunction, P: RationalFunction, t: int) -> bool:
     common = below * prod((p for p, _ in poles), start=field.one)
     whole = [*exact, *_without_residues(P, degree, t)]
     return _is_combination(w, whole, common, t) and not _is_combination(w, exact, common, t)
-
-
-def _is_separable(P: RationalFunction, t: int) -> bool:
-    """Tell whether P has no double root in t, which may depend on roots that are constants.
-
-    It has none for general constants if it has none for some numbers in their places.
-    """
-    field, name = P.field, P.field.names[t]
-    if {*P.variables()} <= {*field.weights}:
-        images = [field.constant(k * k + 1) for k, _ in enumerate(field.names, 2)]
-        images[t] = field.gens[t]
-        Q = P.compose(images, field)
-        return not Q.numerator.resultant(Q.partial(t).numerator, name).is_zero()
-    return not P.numerator.resultant(P.partial(t).numerator, name).is_zero()
 
 
 def _without_residues(P: RationalFunction, degree: int, t: int) -> list[RationalFunction]:

@@ -46,42 +46,43 @@ from derive.potential.substitution import integral_on_leaf
 from derive.verdict import Identity
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
-from derive.weights.solved_leaf import SolvedLeaf
+from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
 
 ALONG = "on the leaf, by"
 """Before the weight by which all others are known."""
 
 
 def integrate_along_weight(
-    leaves: Iterator[SolvedLeaf], metric: Metric, R: LogFunction | None, notation: Notation
-) -> Piece | None:
-    """Return Q by integrals of elementary functions of a coordinate of a leaf, or None.
+    metric: Metric, R: LogFunction | None, notation: Notation
+) -> Iterator[Piece | None]:
+    """Yield Q by integrals over weights and norms, over products of two, and over their sums.
 
-    R is the conjugate of Q in the weights, where it is known.
-
-    Closed ones come first, then those that ask less of the start, then those over a weight, then
-    the shortest.
+    R is the conjugate of Q in the weights, where it is known. Of each kind of coordinate it is the
+    closed one, then that which asks less of the start, then one over a weight, then the shortest.
 
     Raises:
-        AssumePositive: there are some, for known signs of start symbols alone.
+        AssumePositive: last of all, there are some for known signs of start symbols alone.
     """
-    pieces, asked = list[Piece](), list[AssumePositive]()
-    while True:
-        try:
-            pieces += filter(None, [_AlongWeight(metric, next(leaves), notation).piece(R)])
-        except StopIteration:
-            break
-        except AssumePositive as request:
-            asked.append(request)
-    if not pieces and asked:
-        raise asked[0]
+    found, asked = list[Piece | None](), list[AssumePositive]()
 
     def openness(piece: Piece) -> tuple[bool, int, bool, int]:
         length = sum(len(str(e)) for e in (piece.value, *piece.abbreviations, piece.note))
-        asked = asked_of_start(piece, metric, notation)
-        return piece.kind == "quadrature", asked, piece.curve is None, length
+        start = asked_of_start(piece, metric, notation)
+        return piece.kind == "quadrature", start, piece.curve is None, length
 
-    return min(pieces, key=openness, default=None) if pieces[1:] else next(iter(pieces), None)
+    for leaves in solved_leaves(metric.conserved, notation):
+        pieces = list[Piece]()
+        while True:
+            try:
+                pieces += filter(None, [_AlongWeight(metric, next(leaves), notation).piece(R)])
+            except StopIteration:
+                break
+            except AssumePositive as request:
+                asked.append(request)
+        found.append(min(pieces, key=openness) if pieces[1:] else next(iter(pieces), None))
+        yield found[-1]
+    if asked and not any(found):
+        raise asked[0]
 
 
 class _AlongWeight:
@@ -345,10 +346,8 @@ class _AlongWeight:
 
     def by_squares(self, f: RationalFunction) -> Iterator[Expr]:
         """Yield a function of the weights, f = u w^2 + v, on the leaf, w a root of either sign."""
-        roots = (
-            (self.p.field.positions[n], n) for n in self.p.weights if self.is_of_either_sign(n)
-        )
-        for k, w in ((k, self.p.field.named(n)) for k, n in roots):
+        for name in filter(self.is_of_either_sign, self.p.weights):
+            k, w = self.p.field.positions[name], self.p.field.named(name)
             u = f.partial(k).partial(k) / 2
             rest = f - u * w * w
             if not (u.is_zero() or u.depends_on(k) or rest.depends_on(k)):

@@ -7,7 +7,7 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -19,10 +19,9 @@ from derive.errors import InputError
 from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.families import LogFunction
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
-from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, to_expr
+from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import Premises, sign_at_start, start_conditions
 from derive.potential.along_weight import integrate_along_weight
 from derive.potential.block import BlockPotential
@@ -70,7 +69,6 @@ from derive.weights.dual import (
 )
 from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
 from derive.weights.metric import Metric, find_metric
-from derive.weights.solved_leaf import solved_leaves
 
 LONG = 100
 """Operations from which on Q along a curve is compared with Q in the weights."""
@@ -279,7 +277,7 @@ def _integral(
     """Return Q along a weight or a function of them, in the weights, or by integrals over beta."""
     metric = warping.metric
     R = conjugate_in_time(metric.conserved, dual)
-    by_place = _by_place(metric, R, notation)
+    by_place = integrate_along_weight(metric, R, notation)
     along = next(by_place, None)
     if along is None or along.curve is None:
         along = integrate_above_weight(metric, R, notation) or along
@@ -292,20 +290,6 @@ def _integral(
         if lifted and (along is None or _openness(lifted) < _openness(along)):
             return Form(METRIC, lifted, integrate_along_beta(metric, notation)[1])
     return _over_beta(metric, along, notation)
-
-
-def _by_place(metric: Metric, R: LogFunction | None, notation: Notation) -> Iterator[Piece | None]:
-    """Yield Q along weights, products and sums of two; AssumePositive where all need some sign."""
-    found, asked = list[Piece | None](), list[AssumePositive]()
-    for leaves in solved_leaves(metric.conserved, notation):
-        found.append(None)
-        try:
-            found[-1] = integrate_along_weight(leaves, metric, R, notation)
-        except AssumePositive as request:
-            asked.append(request)
-        yield found[-1]
-    if asked and not any(found):
-        raise asked[0]
 
 
 def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:

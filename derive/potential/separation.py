@@ -44,7 +44,6 @@ from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.dual import conjugate_in_time, find_dual
 from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
 from derive.weights.metric import find_metric
-from derive.weights.solved_leaf import solved_leaves
 
 
 @dataclass(frozen=True)
@@ -267,8 +266,8 @@ def _part_in_weights(part: Parameterization, whole: Notation) -> _Part | None:
     R = conjugate_in_time(warping.metric.conserved, dual)
     with suppress(AssumePositive, BranchOpen):
         piece = in_weights(warping, dual, notation)
-        for leaves in solved_leaves(warping.metric.conserved, notation):
-            piece = piece or integrate_along_weight(leaves, warping.metric, R, notation)
+        by_place = integrate_along_weight(warping.metric, R, notation)
+        piece = piece or next(filter(None, by_place), None)
         if piece is not None and piece.in_weights and not piece.abbreviations:
             at = dict(piece.constants) | {piece.betas[0]: sympy.S.Zero}
             if piece.curve is not None:

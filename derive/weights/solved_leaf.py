@@ -70,7 +70,7 @@ class SolvedLeaf(Coordinate):
 
     @property
     def integrals(self) -> list[Generator[RationalFunction]]:
-        """The integral by which the last weight is known, if one is, over t from the start."""
+        """The integral by which a weight is known, if one is, over t from the start."""
         return [g for g in self.field.generators if g.kind == "integral"]
 
     def at(self, f: RationalFunction) -> RationalFunction:
@@ -141,7 +141,7 @@ class _Given(NamedTuple):
     """A function t of the weights, and the laws of one output that may give all of them.
 
     Attributes:
-        product: the weights that t is the product of, where it is one.
+        product: the weights that t is the product or the sum of, where it is one.
     """
 
     p: Parameterization

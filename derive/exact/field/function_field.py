@@ -373,8 +373,4 @@ class FunctionField:
 
 def names_in(f: RationalFunction) -> set[str]:
     """Return the names in a function, and in the calls in it."""
-    found = {*f.variables()}
-    for g in reversed(f.field.generators):
-        if g.name in found:
-            found = found.union(*(x.variables() for x in g.parts))
-    return found
+    return {*f.field.below(f.variables())}
