@@ -33,6 +33,7 @@ from derive.model.notation import (
     to_shorter_expr,
 )
 from derive.model.parameterization import Parameterization
+from derive.potential.accept import ZeroTest
 from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
@@ -207,9 +208,16 @@ def kernel_in_weights(block: Block) -> Entries:
     p = block.parameterization
     if direction is None and p.field.generators and p.geometry == EUCLIDEAN:
         J = [_typed_gradient(tree, weights, p.weights) for tree in p.trees]
-        typed = (sympy.Add(*map(mul, u, v)) for u, v in product(J, J))
-        rows = [[fewest((x, next(typed))) for x in row] for row in rows]
+        typed, decide = (sympy.Add(*map(mul, u, v)) for u, v in product(J, J)), ZeroTest(p, {})
+        pairs = [[(x, next(typed)) for x in row] for row in rows]
+        rows = [
+            [y if _is_longer(x, y) and decide.vanishes(x - y) else x for x, y in r] for r in pairs
+        ]
     return tuple(map(tuple, rows))
+
+
+def _is_longer(x: Expr, y: Expr) -> bool:
+    return int(x.count_ops()) > int(y.count_ops())
 
 
 def _typed_gradient(tree: Tree, symbols: Mapping[str, Expr], weights: Sequence[str]) -> list[Expr]:
