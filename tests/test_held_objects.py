@@ -116,6 +116,14 @@ def test_other_commands_show_one_line():
     assert "verdict=PROVED" in repr(d)
 
 
+@pytest.mark.parametrize("outputs", ["u*v", "a*u1; a*u2", "w + a*b", "u**2*v"])
+def test_explicit_counterparts_are_equal_by_content_hashable_and_pickled(outputs):
+    one, other = (explicit_counterpart(outputs.split("; ")) for _ in range(2))
+    assert one == other == pickle.loads(pickle.dumps(one)) == copy.deepcopy(one)
+    assert hash(one) == hash(other)
+    assert one != explicit_counterpart("u**3*v")
+
+
 def test_outputs_are_taken_as_they_are():
     a, u1, u2 = sympy.symbols("a u1 u2")
     neuron = derive(Parameterization.parse(["a*u1", "a*u2"]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import sympy
@@ -32,7 +32,17 @@ from derive.explicit.critical.intervals import (
 )
 from derive.model.names import unused
 from derive.model.notation import rational
-from derive.statement import Equations, Open, Sentence, Statement, Text, each, note, tell
+from derive.statement import (
+    Equations,
+    OnTerminal,
+    Open,
+    Sentence,
+    Statement,
+    Text,
+    each,
+    note,
+    tell,
+)
 from derive.verdict import Decided, Finding, Verdict
 
 LENGTH = Symbol("r", real=True)
@@ -47,7 +57,7 @@ class CertifiedValue:
     Or the real root with this *index*, the smallest is 0, of so many of a *polynomial* in r.
     """
 
-    ball: arb
+    ball: arb = field(compare=False)
     polynomial: Expr | None = None
     index: int | None = None
     roots: int = 0
@@ -88,7 +98,7 @@ class CriticalRoot(SquaredDistance):
     """The minimum is a root r of one of the factors, in r and the variables; none if not found."""
 
     problem: ConstrainedProblem
-    factors: tuple[Polynomial, ...]
+    factors: tuple[Polynomial, ...] = field(hash=False)
 
     @property
     def scale(self) -> Symbol | None:
@@ -157,7 +167,7 @@ class GreatestRoot(CriticalRoot):
     """
 
     onto: bool
-    closed: ClosedCost | None = None
+    closed: ClosedCost | None = field(default=None, hash=False)
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -269,6 +279,8 @@ def _closed_form(equation: Expr, b: Symbol, interval: RootInterval | None) -> Ex
     return sympy.expand((-B + side * discriminant) / (2 * A))
 
 
+LONGEST = 1500
+"""Characters of a polynomial that is written out."""
 DIGITS = 15
 """Decimal digits of certified values."""
 KINDS = {"R": ("distance", "F(w_0)"), "R_F": ("representation cost", "F(0)")}
@@ -320,7 +332,7 @@ def _formulas(minimum: CriticalRoot, name: str, zero: str) -> Iterator[object]:
     if form is not None:
         yield Equations(((_letter(minimum, name), form),))
     elif minimum.equations:
-        yield _equations(minimum)
+        yield from _equations(minimum)
     for identity in minimum.finding.evidence:
         yield note("checked: {e}", e=identity)
         yield identity
@@ -331,7 +343,7 @@ def _by_intervals(minimum: RootByInterval, name: str, zero: str) -> Iterator[obj
         yield _root(minimum, interval, form, name)
     if not minimum.is_closed:
         yield "where"
-        yield _equations(minimum)
+        yield from _equations(minimum)
     if any(interval.low is not None for interval in minimum.intervals):
         yield f"at the ends of intervals: the limit from the side of `{zero}`, at which it is 0"
     samples = ", ".join(f"`{x}`" for interval in minimum.intervals for x in interval.samples)
@@ -343,9 +355,16 @@ def _letter(minimum: CriticalRoot, name: str) -> str:
     return name if minimum.scale is None else "r"
 
 
-def _equations(minimum: CriticalRoot) -> Equations:
-    equations = enumerate(minimum.equations)
-    return Equations(tuple((equation_name(minimum, i), Poly(e, LENGTH)) for i, e in equations))
+def _equations(minimum: CriticalRoot) -> Iterator[object]:
+    """Yield the polynomials; of one that fills pages how large it is."""
+    for i, e in enumerate(minimum.equations):
+        P, f = equation_name(minimum, i), Poly(e, LENGTH)
+        if len(str(e)) < LONGEST:
+            yield Equations(((P, f),))
+            continue
+        size = {"n": sympy.Integer(f.degree()), "k": sympy.Integer(len(sympy.Add.make_args(e)))}
+        yield note(f"`{P}` has degree {{n}} in `r`, and {{k}} terms: too long to print", **size)
+        yield OnTerminal(("--json has it",))
 
 
 def equation_name(minimum: CriticalRoot, index: int) -> str:

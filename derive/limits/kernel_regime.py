@@ -155,9 +155,9 @@ def find_scaled_start(
         for name, w in zip(p.weights, p.w0, strict=True)
         if not w.is_zero()
     }
-    first, slope = next(iter(moved.values()))
-    m = slope / first
-    if not m.is_constant() or m.is_zero() or any(d != m * w for w, d in moved.values()):
+    ratios = {d / w for w, d in moved.values()}
+    m = ratios.pop() if len(ratios) == 1 else field.zero
+    if not m.is_constant() or m.is_zero():
         return None
     exponent, order, flat = rational(m.value()), *_order(p, H)
     statement = f"{variable} d{{0}}/d{variable} = {exponent} {{0}} at the start"

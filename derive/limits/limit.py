@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError, LanguageError
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import parse_expression, to_sympy
-from derive.language.tree import Name, Number, Operation
+from derive.language.tree import Name, Number, Operation, Tree, names
 from derive.limits.asymptotics import SMALL, SPANS, Expander, Expansion, Growth, is_flat, written
 from derive.model.parameterization import Parameterization
 from derive.potential.chart import length_of
@@ -148,11 +148,15 @@ def scale_start(p: Parameterization, variable: str) -> Parameterization:
     vectors = (v.name for v in p.vectors)
     if variable in (*p.weights, *p.start_symbols, *p.parameters, *vectors):
         raise InputError(f"{variable} is a name already: choose another for the scale")
-    one = Number(Fraction(1))
-    start = {
-        w: Name(variable) if tree == one else Operation("*", Name(variable), tree)
-        for w, tree in p.start
-    }
+    zero, c = Number(Fraction(0)), Name(variable)
+    units: dict[Tree, Tree] = {zero: zero, Number(Fraction(1)): c}
+
+    def scaled(tree: Tree) -> Tree:
+        return Operation("*", c, tree) if names((tree,)) else Operation("*", tree, c)
+
+    start = {w: units.get(tree) or scaled(tree) for w, tree in p.start}
+    if {*start.values()} == {zero}:
+        raise InputError("all weights start at 0, which no scale changes")
     return p.with_(start=start, positive=(*p.positive, variable))
 
 
@@ -383,6 +387,11 @@ class Limit(Held):
     steep: tuple[tuple[Symbol, int, Expr], ...] = ()
     open_sign: Expr | None = None
     depths: tuple[Symbol, ...] = ()
+
+    @property
+    def over(self) -> str:
+        """What Q and its slopes are divided by: /N; nothing where N = 1."""
+        return "" if self.unit == 1 else "/N"
 
     @property
     def slopes_below(self) -> list[Expr | None]:

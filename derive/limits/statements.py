@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
@@ -11,6 +12,7 @@ from sympy import Expr, Symbol
 
 from derive.claims import graded as scaling
 from derive.derivation import Derivation
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import to_sympy
 from derive.limits.kernel_regime import Homogeneity, TangentKernel
 from derive.limits.limit import Limit, LimitingPotential
@@ -18,7 +20,7 @@ from derive.limits.warped_time import WarpedTime
 from derive.model.condition import Condition
 from derive.model.labels import pair
 from derive.potential.rewriting import fewest
-from derive.statement import Equations, Open, Statement, each, note, tell
+from derive.statement import Equations, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Finding, Verdict
 
 MEANING = {
@@ -36,10 +38,17 @@ def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[Condition]) -
     start = {w: to_sympy(tree) for w, tree in d.parameterization.start}
     K, F = d.metric.kernel_in_weights, map(to_sympy, d.parameterization.trees)
 
+    decide = ElementarySigns(s.name for s in kernel.matrix.free_symbols if s.is_positive)
+
     def shorter(value: Expr, typed: Expr) -> Expr:
-        """Return a value at the start, or what is typed there."""
+        """Return a value at the start, or what is typed there where that is proved equal."""
         known = {s: start[s.name] for s in typed.free_symbols if s.name in start}
-        return fewest([value, typed.xreplace(known)])
+        there = typed.xreplace(known)
+        same = {s: Symbol(s.name) for s in value.free_symbols | there.free_symbols}
+        equal = False
+        with suppress(Undecided):
+            equal = decide.is_zero((value - there).xreplace(same))
+        return fewest([value, there]) if equal else value
 
     values = (
         *(
@@ -116,10 +125,11 @@ def _limit(
     yield Statement(words, values, kind="regime", conditions=given, by=limit.finding)
     # A symbol of the start may be known to be positive in some places and not in others.
     unit = limit.unit.xreplace({s: Symbol(s.name, real=True) for s in limit.unit.free_symbols})
-    where = Equations((("N", unit), *_places(limit, betas)))
+    where = (*((("N", unit),) if limit.over else ()), *_places(limit, betas))
+    letters = ("with", Equations(where)) if where else ()
     fixed = "`, `".join(map(str, limit.coordinates))
     words = f"at fixed `{fixed}`" + (", up to an additive constant" if form.Q is not None else "")
-    below = (Equations(tuple(_tending(limit, form)), "->"), "with", where)
+    below = (Equations(tuple(_tending(limit, form)), "->"), *letters)
     yield Statement(words, values, kind="limit", conditions=given, by=limit.finding, below=below)
     yield from _beyond(limit, values, along)
     if limit.error is not None:
@@ -133,12 +143,17 @@ def _limit(
 def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[object, Expr]]:
     """Yield what has a limit, Q/N or its slopes, and beta, with the limit."""
     if form.Q is not None:
-        yield "Q/N", form.Q
+        yield f"Q{limit.over}", form.Q
     else:
         for x, g in zip(limit.coordinates, form.gradient, strict=True):
-            yield tell("`(dQ/d{x})/N`", x=x), g
+            yield slope_at(limit, x), g
     if form.curve is not None:
         yield limit.coordinates[0], form.curve
+
+
+def slope_at(limit: Limit, x: Symbol) -> Sentence:
+    """Return what has the slopes of the limit as its own."""
+    return tell("`(dQ/d{x})/N`" if limit.over else "`dQ/d{x}`", x=x)
 
 
 def _places(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, object]]:
@@ -168,7 +183,7 @@ def _beyond(
     for x, down in zip(limit.coordinates, limit.below, strict=False):
         if x in steep:
             side, slope = steep[x]
-            where = f"for `{{x}} {'>' if side > 0 else '<'} 0`, `Q/N -> infinity`"
+            where = f"for `{{x}} {'>' if side > 0 else '<'} 0`, `Q{limit.over} -> infinity`"
             told = {**values, "x": x, "slope": slope, "side": side}
             yield Statement(f"{where}: `dQ/d{{x}} ~ {{slope}}`", told, kind="steep side")
         elif down is None:

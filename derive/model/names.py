@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial, reduce
 
 from derive.errors import InputError
 from derive.exact.signs import Signs
@@ -205,20 +206,47 @@ def _is_symmetric(array: Value) -> bool:
 def oriented(tree: Tree, start: Mapping[str, Tree], positive: frozenset[str]) -> Tree:
     """Return an expression with (x^n)^e, n even, as (s x)^(n e), s the sign of x at the start.
 
-    Flows from there end at x = 0, where such a power is not smooth. The root stays as it is where
-    that sign is not known, and where n e is whole, as for sqrt(x^2), of which s x alone would not
-    tell that the flow ends.
+    And with (x/y)^p as (s x)^p (t y)^-p, with the signs of both. Flows from there end at x = 0,
+    where such a power is not smooth. The root stays as it is where that sign is not known, and
+    where n e is whole, as for sqrt(x^2), of which s x alone would not tell that the flow ends.
     """
+    one = Number(Fraction(1))
+
+    def sign(x: Tree) -> int:
+        return _sign(substituted(x, start), positive)
+
+    def side(x: Tree, s: int) -> Tree:
+        return x if s > 0 else negative(x)
 
     def combine(node: Tree, parts: list[Tree]) -> Tree:
         match node := with_parts(node, parts):
             case Power(Power(x, n), e) if n % 2 == 0 and (n * e).denominator > 1:
-                if sign := _sign(substituted(x, start), positive):
-                    side = x if sign > 0 else Operation("*", Number(Fraction(-1)), x)
-                    return Power(side, n * e)
+                if s := sign(x):
+                    return Power(side(x, s), n * e)
+            case RealPower(base, e):
+                signs = [(x, sign(x), n) for x, n in _multiplied(base, e)]
+                if len(signs) > 1 and all(s for _, s, _ in signs):
+                    sides = ((side(x, s), n) for x, s, n in signs)
+                    powers: list[Tree] = [RealPower(x, n) for x, n in sides if x != one]
+                    return reduce(partial(Operation, "*"), powers or [one])
         return node
 
     return fold(tree, children, combine)
+
+
+def negative(x: Tree) -> Tree:
+    """Return -x."""
+    return Number(-x.value) if isinstance(x, Number) else Operation("*", Number(Fraction(-1)), x)
+
+
+def _multiplied(tree: Tree, e: Tree) -> Iterator[tuple[Tree, Tree]]:
+    """Yield the factors of a power of a product, each with its exponent."""
+    match tree:
+        case Operation("*" | "/" as operator, a, b):
+            yield from _multiplied(a, e)
+            yield from _multiplied(b, e if operator == "*" else negative(e))
+        case _:
+            yield tree, e
 
 
 def _sign(value: Tree, positive: frozenset[str]) -> int:

@@ -237,7 +237,9 @@ def _questions(d: Derivation) -> Iterator[Part]:
         return Part(heading, (OnTerminal((*lines,)),) if told else lines, verdict=verdict)
 
     if sections.dependent(d):
-        yield part("Relations among the outputs, for all weights", _relations(d))
+        of = "that are not left out" if d.idle or d.ties else ""
+        heading = f"Relations among the outputs, for all weights {of}".rstrip()
+        yield part(heading, _relations(d))
     else:
         lines = (OnPage(("let `rho = K^-1`",)), *_finding(d.hessian.finding))
         yield part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", lines, hessian)
@@ -256,8 +258,8 @@ def _relations(d: Derivation) -> Iterator[object]:
             relations = "one more" if found.missing == 1 else f"{found.missing} more"
             yield note(f"{relations}, of which no polynomial in `beta` was found")
         yield note(
-            f"`K` is singular and `rho` is not defined: `beta` follows {found.rank} components"
-            f" of the steering `lambda`, which has {found.outputs}"
+            f"`K` is singular and `rho` is not defined: of the {found.outputs} dimensions of the"
+            f" steering `lambda` `beta` follows {found.rank}"
         )
     yield note(
         "`grad Q(beta) - grad Q(beta_0)` in the row space of every `X` asks for"

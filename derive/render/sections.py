@@ -17,6 +17,7 @@ from derive.joint import in_functions, law_in_logarithms, laws_of
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.limits.growing_beta import REASON
+from derive.limits.statements import slope_at
 from derive.model.direction import Direction
 from derive.model.labels import pair, predictor
 from derive.model.notation import Notation
@@ -406,11 +407,11 @@ def _slopes(limit: Limit) -> Iterator[object]:
     alike = all(map(eq, map(str, above), map(str, below))) and len(above) == len(below)
     for sign, slopes in (("", above),) if alike else ((" > 0", above), (" < 0", below)):
         pairs = zip(limit.coordinates, slopes, strict=False)
-        rows = tuple((tell("`(dQ/d{x})/N`", x=x), g) for x, g in pairs if g is not None)
+        rows = tuple((slope_at(limit, x), g) for x, g in pairs if g is not None)
         if rows:
             yield note("for fixed {at} one has", at=each(f"`{{0}}{sign}`", zip(limit.coordinates)))
             yield Equations(rows, "->")
-    yield note("so `Q/N` tends to the integral of this")
+    yield note(f"so `Q{limit.over}` tends to the integral of this")
 
 
 def parts_of_growing(r: Regimes) -> Iterator[Part]:

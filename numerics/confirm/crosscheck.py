@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
 from itertools import chain
 from typing import TypeAlias
@@ -45,16 +44,8 @@ from numerics.confirm.regression_problem import (
     stationarity,
 )
 from numerics.evaluate.lowering import check_clock, fixed_starts, joint, refuse_integrals, unchecked
-from numerics.evaluate.numbers import (
-    Listed,
-    Real,
-    evaluated,
-    exact,
-    rational,
-    read_matrix,
-    read_number,
-)
-from numerics.evaluate.start import broken_signs, specialize, start_point, with_pi
+from numerics.evaluate.numbers import Listed, Real, evaluated, exact, rational, read_matrix
+from numerics.evaluate.start import broken_signs, parameters_at, specialize, start_point
 from numerics.integrator.builder import compile_kernel
 from numerics.integrator.gradient_flow import Flow
 from numerics.integrator.jets import Program, bits_of
@@ -332,11 +323,8 @@ def in_numbers(
     potential, laws = derivation.potential, derivation.conserved.laws
     p = (potential if derivation.ties else derivation).parameterization
     names = p.parameters
-    start = with_pi(names, start)
     if names:
-        values = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(names)}
-        given = [name for name in names if name in start]
-        values |= {name: read_number(start[name], f"the parameter {name}") for name in given}
+        values = parameters_at(names, start)
         potential = specialize(potential, values)
         p = potential.parameterization
         laws = tuple(exact(law, values) for law in laws)

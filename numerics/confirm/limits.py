@@ -35,7 +35,7 @@ from numerics.evaluate.numbers import (
     on_arrays,
     rational,
 )
-from numerics.evaluate.start import specialize
+from numerics.evaluate.start import parameters_at, specialize
 from numerics.interpolants.interpolant import interpolate, least_l1
 
 _SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
@@ -44,6 +44,8 @@ _DEPTHS = Fraction(1, 16), Fraction(1, 64)
 """The same for parameters, which are exponents."""
 _EXPONENTS = Fraction(1, 8), Fraction(1, 16)
 """The same where the small parameter is an exponential."""
+_LOGARITHMIC = mpmath.mpf(1) / 2
+"""The ratio of log(1/alpha) at the two distances."""
 _ATTEMPTS = 6
 _SLACK = 0.2
 """Of the logarithm of the ratio of errors."""
@@ -56,8 +58,8 @@ _Point: TypeAlias = tuple[Fraction, ...]
 class Fall:
     """Errors max_i |dQ/dbeta_i / N - G_i| / max_i |G_i| of a limit at two scales, as mpf.
 
-    *predicted* is the ratio of the errors by the predicted order; None where there is none. Of an
-    order that is not *sharp* it is a bound.
+    *predicted* is the ratio of the errors by the predicted order; None where they fall faster than
+    every power. Of an order that is not *sharp* it is a bound, that of 1/log(1/alpha) of none.
     """
 
     errors: tuple[Real, Real]
@@ -107,10 +109,9 @@ def confirm_limits(
 
 def _confirm(potential: Potential, limit: Limit, digits: int, rng: np.random.Generator) -> Check:
     exponents = potential.parameterization.parameters
-    near, nearer = _DEPTHS if limit.point.variable in exponents else _SCALES
+    distances = _DEPTHS if limit.point.variable in exponents else _SCALES
     if limit.point.rate is not None or limit.error == 0:
-        near, nearer = _EXPONENTS
-    scales = point_at(limit.point, near), point_at(limit.point, nearer)
+        distances = _EXPONENTS
     attempts = count()
 
     def gradient(start: Mapping[str, Fraction], beta: Sequence[Real]) -> Sequence[Real]:
@@ -118,15 +119,18 @@ def _confirm(potential: Potential, limit: Limit, digits: int, rng: np.random.Gen
 
     def check() -> Check:
         attempt = next(attempts)
+        scales = [point_at(limit.point, x / 4**attempt) for x in distances]
         rest = draw_rest(potential, limit.point, scales[0], rng, attempt)
-        sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
+        sizes = [3 ** (attempt // 2)] + [3**attempt] * (len(limit.coordinates) - 1)
         x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
         fall = _at_scales(limit, gradient, (scales, rest, x), digits)
+        if max(fall.errors) >= 1 and attempt + 1 < _ATTEMPTS:
+            raise NumericalError("the scales are not near the limit yet")
         passed, point = fall.fits, limit.point
         at = " and ".join(mpmath.nstr(rational(x), 3) for x in scales)
         errors = " and ".join(mpmath.nstr(x, 3) for x in fall.errors)
         at = f"{point.variable} = {at}"
-        if fall.predicted is not None:
+        if fall.predicted is not None and limit.error is not None:
             bound, asked = "at most " * (not limit.sharp), mpmath.nstr(fall.predicted, 3)
             at += f"; ratio {mpmath.nstr(fall.ratio, 3)}, predicted {bound}{asked}"
         title = f"{point.text}: {'confirmed' if passed else 'NOT CONFIRMED'}"
@@ -143,14 +147,16 @@ _Gradient: TypeAlias = Callable[[Mapping[str, Fraction], Sequence[Real]], Sequen
 def _at_scales(
     limit: Limit,
     gradient: _Gradient,
-    at: tuple[tuple[Fraction, Fraction], Mapping[str, Fraction], _Point],
+    at: tuple[Sequence[Fraction], Mapping[str, Fraction], _Point],
     digits: int,
 ) -> Fall:
     """Return the errors of grad Q at two scales, from a start and at a point."""
     (scales, rest, x), predicted = at, None
     starts = [{**rest, limit.point.variable: scale} for scale in scales]
     first, second = (_error(limit, gradient, start, x, digits) for start in starts)
-    if limit.error:
+    if limit.error is None:
+        predicted = _LOGARITHMIC
+    elif limit.error != 0:
         with mpmath.workdps(digits + GUARD):
             before, after = (evaluated(limit.error, _numbers(limit, start, x)) for start in starts)
             predicted = after / before
@@ -204,8 +210,7 @@ def draw_rest(
     """Return values for all symbols but the one that moves, as Q assumes at *scale*."""
     name, parameters = point.variable, potential.parameterization.parameters
     # Roots of some starts are real powers only at whole depths.
-    depths = {n: Fraction(2 * k + 7 + (attempt > 0), 2) for k, n in enumerate(parameters)}
-    given = {**depths, name: scale}
+    given = {**parameters_at(parameters, {}, int(attempt > 0)), name: scale}
     fixed = specialize(potential, {n: given[n] for n in parameters}) if parameters else potential
     symbols = fixed.parameterization.start_symbols
     drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]

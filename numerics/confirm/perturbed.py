@@ -100,7 +100,8 @@ def confirm_perturbation(
             own = replace(terms, penalty=case.penalty, mirror=case.mirror)
             compared = _flowed(case, found.by, own, digits)
         drawn = "noise" in kinds and not (case.penalty or "step" in kinds)
-        return _told(found.by, compared, noisy_paths(case, kinds, rng) if drawn else (), digits)
+        paths = noisy_paths(case, kinds, rng) if drawn and (case.laws or case.dual) else ()
+        return _told(found.by, compared, paths, digits)
 
     return first_sound(check, "check the drift")
 
@@ -108,11 +109,12 @@ def confirm_perturbation(
 def _told(by: str, compared: Digits, paths: Sequence[PathMean], asked: int) -> Check:
     """Return the check that passes where all agrees, but the limit with the unperturbed one."""
     known = least(x for name, x in compared.items() if name != "unperturbed")
-    shared = math.inf if known is None else known
-    passed = asked - SLACK <= shared < math.inf and all(path.agrees for path in paths)
-    verdict = "agree to" if passed else "DISAGREE: they share only"
-    title = f"Flow of the weights and drift {verdict} {shared:.0f} digits"
-    if shared == math.inf:
+    passed = known is not None and asked - SLACK <= known and all(path.agrees for path in paths)
+    shared = "exactly" if known == math.inf else f"to {known or 0:.0f} digits"
+    title = (
+        f"Flow of the weights and drift {'agree' if passed else 'DISAGREE: they agree'} {shared}"
+    )
+    if known is None:
         title = "NOT CONFIRMED: there is nothing to compare with a flow of the weights"
     rows = {text.format(by=by): compared.get(name) for name, text in ROWS.items()}
     moved = [asdict(path) | {"agrees": path.agrees} for path in paths]

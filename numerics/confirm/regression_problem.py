@@ -25,7 +25,7 @@ from derive.perturbed.order import DataOrder
 from derive.records import Potential
 from derive.verdict import Number, Verdict
 from numerics.evaluate.numbers import Listed, Real, rational, read_data
-from numerics.evaluate.start import check_assumptions, outputs_at, start_point
+from numerics.evaluate.start import check_assumptions, outputs_at, start_point, with_pi
 from numerics.integrator.gradient_flow import Flow, FlowModel, flow
 
 SLACK, GUARD = 5, 10
@@ -245,7 +245,7 @@ def draw_starts(
                 if wide:
                     top, bottom = rng.integers(1, 2 + wide, size=2).tolist()
                     free[n] *= Fraction(top * int(rng.choice([-1, 1])), bottom)
-            start = {**free, **given}
+            start = {**free, **with_pi(names, given)}
             try:
                 check_assumptions(potential, start)
                 break

@@ -74,9 +74,18 @@ def refuse_missing(names: Sequence[str], start: Mapping[str, object]) -> None:
 
 def with_pi(names: Sequence[str], start: Mapping[str, Number]) -> dict[str, Number]:
     """Return a start with the value of pi, right to 58 digits, where it is among the names."""
-    if PI in start:
+    if start.get(PI, _PI) != _PI:
         raise InputError("pi is the number: give it no other value")
     return {**start, **({PI: _PI} if PI in names else {})}
+
+
+def parameters_at(
+    names: Sequence[str], start: Mapping[str, object], more: int = 0
+) -> dict[str, Fraction]:
+    """Return numbers for parameters of F: as given, pi, or halves of numbers from 7 + *more* on."""
+    drawn = {name: Fraction(2 * k + 7 + more, 2) for k, name in enumerate(names)}
+    numbers = drawn | with_pi(names, start)
+    return {name: read_number(numbers[name], f"the parameter {name}") for name in names}
 
 
 def start_point(

@@ -212,6 +212,17 @@ def test_from_a_scaled_start_at_0_it_is_the_cost(start, least):
     assert value.values["value"].ball.contains(least)
 
 
+def test_a_polynomial_of_pages_is_told_by_its_size():
+    found = explicit_counterpart(["a*u1", "a*u2"])
+    (P,) = found.blocks[0].distance.equations
+    assert f"P has degree 4 in r, and {len(P.args)} terms: too long to print" in found.to_text()
+    assert len(found.to_text()) < 4000
+    (whole,) = json.loads(found.to_json())["blocks"][0]["R"]["polynomials"]
+    same = {s.name: s for s in P.free_symbols}
+    assert sympy.expand(sympy.sympify(whole, same) - P) == 0
+    assert "P = r**4" in explicit_counterpart("u*v").to_text()
+
+
 def test_names_of_ours_that_lack_a_number_are_those_of_the_user():
     found = explicit_counterpart("q*h", at={"beta": Fraction(1)})
     assert "give a number for q_0, h_0" in found.to_text()

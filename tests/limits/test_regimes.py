@@ -7,6 +7,7 @@ import sympy
 from sympy import Abs, Rational
 
 from derive import InputError, Parameterization, Verdict, random_width, regimes, scale_start
+from derive.language import to_text
 from derive.limits.limit import read_point, with_scale
 from numerics.confirm.limits import confirm_limits, confirm_width
 from tests.cli.commands import run
@@ -240,6 +241,26 @@ def test_the_command_prints_and_checks_limits(typed, said):
     assert done.returncode == 0, done.stderr
     assert [words for words in said if words not in done.stdout] == []
     assert "NOT" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("output", "start"),
+    [("u*v", {"u": "pi*alpha", "v": "alpha"}), ("sigmoid(w)", {"w": "alpha*w_0"})],
+)
+def test_starts_with_pi_and_ranges_that_end_are_confirmed(output, start):
+    r = found([output], start)
+    assert [c.title for c in confirm_limits(r) if not c.passed] == []
+    assert len(confirm_limits(r)) == len(r.limits)
+
+
+def test_a_limit_without_a_scale_has_none_and_zeros_are_not_scaled():
+    r = found(["a*u1", "a*u2"], {"a": "alpha", "u1": "0", "u2": "0"})
+    assert [x.over for x in r.limits] == ["", "/N"]
+    assert "Q -> 2*(beta1**2" in r.to_text()
+    scaled = with_scale(Parameterization.parse(["u*v*w"], {"u": "-2", "v": "0", "w": "1"}), "c")
+    assert [to_text(tree) for _, tree in scaled.start] == ["-2*c", "0", "c"]
+    with pytest.raises(InputError, match="all weights start at 0"):
+        with_scale(Parameterization.parse(["w + a*b"], {"w": "0", "a": "0", "b": "0"}), "c")
 
 
 @pytest.mark.slow

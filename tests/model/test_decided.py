@@ -278,3 +278,21 @@ def test_a_start_that_is_not_critical_is_no_zero_of_what_q_divides_by():
     q = derive_once("w**2 + sqrt(2)*w").potential
     at = {w: sympy.sqrt(2) / 2 for w in q.Q.free_symbols if w.name == "w_0"}
     assert q.gradient[0].subs(at).subs("beta", 2).is_finite
+
+
+@pytest.mark.parametrize(
+    ("output", "start", "text"),
+    [
+        ("((1 - w)*(2 - w))**p", "0", "(1 - w)**p*(2 - w)**p"),
+        ("(w*(w - 1))**p", "-1", "(-w)**p*(-(w - 1))**p"),
+        ("((1 - w)/(w - 2))**p", "3/2", "(-(1 - w))**p*(-(w - 2))**(-p)"),
+        ("(3*w)**p", "w_0", "(3*w)**p"),
+    ],
+)
+def test_factors_of_a_base_have_the_signs_of_the_start(output, start, text):
+    p = Parameterization.parse([output], {"w": start})
+    assert p.texts == (text,)
+    d = derive_once(p)
+    assert d.verdict is Verdict.PROVED
+    if start != "w_0":
+        assert crosscheck(d, digits=15).passed

@@ -111,3 +111,10 @@ def test_a_formula_that_is_too_long_is_said_to_be():
     entry = json.loads(d.to_json(seconds=0))["metric"]["kernel_in_weights"][0][0]
     assert len(entry) > 20_000
     assert "too long" not in derive("(a + b)**3*u").to_text()
+
+
+def test_relations_are_said_of_the_weights_that_move():
+    heading = "Relations among the outputs, for all weights"
+    square = derive_once(["a*b", "a**2*b**2 + c*d"], start={"c": "0", "d": "0"})
+    assert f"{heading} that are not left out" in square.to_text()
+    assert f"{heading}\n" in derive_once(["a*b", "a**2*b**2"]).to_text()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Protocol, Self, TypeAlias, TypeVar
 
-from flint import Ordering, fmpz_mpoly, fmpz_mpoly_ctx
+from flint import Ordering, fmpq_poly, fmpz_mpoly, fmpz_mpoly_ctx
 
 Polynomial: TypeAlias = fmpz_mpoly
 
@@ -42,6 +42,7 @@ def by_powers(polynomial: Polynomial, k: int) -> dict[int, Polynomial]:
 # python-flint does not say how its polynomials are pickled.
 copyreg.pickle(fmpz_mpoly_ctx, lambda r: (_ring, (r.names(), r.ordering().name)))
 copyreg.pickle(fmpz_mpoly, lambda p: (p.context().from_dict, (dict(terms(p)),)))
+copyreg.pickle(fmpq_poly, lambda p: (fmpq_poly, (p.coeffs(),)))
 
 
 def _ring(names: tuple[str, ...], ordering: str) -> fmpz_mpoly_ctx:

@@ -18,7 +18,7 @@ import functools
 import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
@@ -161,16 +161,17 @@ class RootInterval:
 
     It is the real root with this index, the smallest is 0, of so many roots of a factor of the
     critical polynomial; the factor is None where no w has F(w) = beta. At *inner* points, where
-    roots may meet, and at the ends R is a limit (:func:`limit_at`).
+    roots may meet, and at the ends R is a limit (:func:`limit_at`). What is only in balls, and
+    follows from the rest, is not compared.
     """
 
-    low: End | None
-    high: End | None
+    low: End | None = field(compare=False)
+    high: End | None = field(compare=False)
     factor: int | None
     index: int
     roots: int
     samples: tuple[Fraction, ...]
-    inner: tuple[End, ...] = ()
+    inner: tuple[End, ...] = field(default=(), compare=False)
 
     def beside(self, b: Fraction, step: int) -> Fraction | None:
         """Return a point inside with no special point between it and b: b, if it is not special.
