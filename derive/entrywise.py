@@ -149,6 +149,7 @@ class EntrywiseDerivation(Decided, Certified):
         at, m = self.notation, self.entries.sums[found.sum]
         functions = [("f", found.f), ("m", m), ("h'", 1 / found.slope), ("k", found.k)]
         functions += [("mu", found.mu), *([] if found.variable else [("c'", found.law)])]
+        functions += [] if found.b.is_zero() else [("b", found.b)]
         tau = f"dtau/d{found.variable or 'c'}", at.expr(found.rate)
         return (*((x, at.own(f)) for x, f in functions), tau)
 
@@ -213,7 +214,9 @@ def _by_dual(entries: Entries) -> EntrywiseDerivation:
     """Return what dual coordinates decide; NotOfThisKind says why there are none."""
     factors = find_factors(entries)
     if factors is None:
-        raise NotOfThisKind("the output is no product f(v_i) G with one sum in G")
+        raise NotOfThisKind(
+            "the output is no affine function of products f(v_i) G and their sum, with one sum in G"
+        )
     if factors.dependent and not entries.model.left_out:
         v = entries.model.indexed
         reason = (

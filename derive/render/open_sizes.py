@@ -119,6 +119,9 @@ def _evidence(d: EntrywiseDerivation) -> Iterator[object]:
         words = "`dy_i = {E} (dh(v_i) + k(v_i) dtau)` with `d{E} = mu {E} dtau` and, in `{v}`,"
         yield note(words, v=Text(d.parameterization.indexed), E=Symbol("E"))
         yield Equations(d.argument)
+        if d.dual is not None and not d.dual.b.is_zero():
+            words = "and `y_i - b/(1 + {n} b) sum_k y_k` of `a + s (x_i + b sum_k x_k)`, `s = +-1`"
+            yield note(words, n=Text(d.parameterization.size))
     yield from (
         x for e in d.finding.evidence if e.holds for x in (Finding(d.verdict, f"`{e.claim}`"), e)
     )

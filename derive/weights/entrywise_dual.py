@@ -19,9 +19,10 @@ where m' is a multiple of that: c' = r (l' f'/f) D L with D = G + G_S sum_k m' f
   z the outputs depend on one another, and for i < n the last entry is, dtau = -dv_n/m'(v_n).
 
 Of outputs i < n that are independent of the last, steered by lambda_n = 0, y_n is one more law.
-The constant a changes none of this, and beta_i = a - f(v_i) G has the dual coordinates -y_i. Each
-is accepted by the identities themselves. (Derived here; the second for f = v^k is weight
-normalization.)
+An affine change of all outputs, the same for each, changes no law: beta_i = a + s (x_i + b sum_k
+x_k) of x_i = f(v_i) G has the dual coordinates s (y_i - b/(1 + n b) sum_k y_k), where s = +-1 and
+1 + n b is not 0. Each is accepted by the identities themselves. (Derived here; the second for f =
+v^k is weight normalization.)
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from functools import cached_property
 from typing import Literal
 
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import nullspace_over_constants
 from derive.verdict import Identity
 from derive.weights.entrywise import Covector, Entries, vanishing_sizes
 
@@ -44,14 +46,17 @@ class NotOfThisKind(Exception):
 
 @dataclass(frozen=True)
 class Factors:
-    """F = a + sign f(v_i) G with one S = sum_k m(v_k) in G, and D = G + G_S sum_k m' f/f'.
+    """F_i = a + sign (x_i + b sum_k x_k), x_i = f(v_i) G, and D = G + G_S sum_k m' f/f'.
 
-    Of both signs of f that with a positive leading coefficient is taken. Without single weights
-    sum_j c_j dF_j = 0 with c_j = m'/f' (v_j) if D = 0, and the dF_j are independent if D != 0.
+    There is one S = sum_k m(v_k) in G, whose name is ``sum``. Of both signs of f that with a
+    positive leading coefficient is taken. Without single weights sum_j c_j dx_j = 0 with c_j =
+    m'/f' (v_j) if D = 0, and the dx_j are independent if D != 0.
     """
 
     entries: Entries
+    sum: str
     a: RationalFunction
+    b: RationalFunction
     sign: int
     f: RationalFunction
     G: RationalFunction
@@ -66,11 +71,6 @@ class Factors:
     def summand(self) -> RationalFunction:
         """m', a function of one entry."""
         return self.entries.slopes[self.sum]
-
-    @property
-    def sum(self) -> str:
-        """The name of S."""
-        return self.entries.model.sums[0][0]
 
     @property
     def k(self) -> RationalFunction:
@@ -100,28 +100,47 @@ class Factors:
 
 
 def find_factors(entries: Entries) -> Factors | None:
-    """Return F as a + sign f(v_i) G with one sum in G, or None.
+    """Return F as an affine change of f(v_i) G, the same for all outputs, or None.
 
-    With F_0 = a + f_0(v_i) at numbers for S and z, G = F'/F_0' and a (1 - G) = F - F_0 G.
+    With F_0 = F at numbers for S and z, G = F'/F_0', and F - F_0 G = a + C G + b G sum_k f(v_k)
+    with constants, of which f = F_0 + C, or F_0 up to a constant that makes it a multiple of m.
     """
     own, F, at_numbers = entries.own, entries.F[0], entries.f
     slope = own.derivative(at_numbers, 0)
-    if len(entries.model.sums) != 1 or slope.is_zero():
+    if slope.is_zero():
         return None
-    name = entries.model.sums[0][0]
     G = entries.partial(F, entries.entries["i"]) / entries.at(slope, "i")
-    rest = F - entries.at(at_numbers, "i") * G
-    a = rest if rest.is_zero() or G == G * G else rest / (1 - G)
-    if {*entries.moving(G)} & {*entries.entries.values()} or entries.moving(a):
+    moving, sums = entries.moving(G), [name for name, _ in entries.model.sums]
+    names = [x for x in sums if x in moving] or [
+        x for x in sums if own.derivative(entries.slopes[x] / slope, 0).is_zero()
+    ]
+    if len(names) != 1 or {*moving} & {*entries.entries.values()}:
         return None
-    constants = [own.named(x) if x in own.names else own.zero for x in a.field.names]
-    a, there = a.compose(constants, own), a
-    if entries.at(a, "i") != there:
+    name, summed = names[0], entries.combination(at_numbers)
+    f = at_numbers - summed[0] if summed else at_numbers
+    one, fixed = G.field.one, G.is_constant()
+    terms = [one, *([] if fixed else [G]), *([G * entries.total(f)] if summed else [])]
+    rest = F - entries.at(f, "i") * G
+    vectors = nullspace_over_constants([(rest,), *((x,) for x in terms)])
+    found = next((v for v in vectors if not v[0].is_zero()), None)
+    parts = [] if found is None else [_constant(entries, -x / found[0]) for x in found[1:]]
+    if found is None or None in parts:
         return None
-    sign = 1 if (at_numbers - a).numerator.leading_coefficient() > 0 else -1
-    f = sign * (at_numbers - a)
-    shrunk = entries.total(entries.slopes[name] * f / own.derivative(f, 0))
-    return Factors(entries, a, sign, f, G, G + entries.partial(G, name) * shrunk)
+    a, C, b = parts[0], own.zero if fixed else parts[1], parts[-1] if summed else own.zero
+    if not (C.is_zero() or b.is_zero()):
+        return None
+    f = f + C
+    sign = 1 if f.numerator.leading_coefficient() > 0 else -1
+    shrunk = entries.total(entries.slopes[name] * f / slope)
+    D = G + entries.partial(G, name) * shrunk
+    return Factors(entries, name, a, b, sign, sign * f, G, D)
+
+
+def _constant(entries: Entries, x: RationalFunction) -> RationalFunction | None:
+    """Return a constant without n, as a function of one entry; else None."""
+    own = entries.own
+    there = x.compose([own.named(c) if c in own.names else own.zero for c in x.field.names], own)
+    return there if entries.at(there, "i") == x else None
 
 
 @dataclass(frozen=True)
@@ -159,8 +178,14 @@ class EntrywiseDual(Factors):
     @property
     def excluded_sizes(self) -> tuple[int, ...]:
         """The n at which the clock stands still: there the outputs depend on one another."""
-        found = vanishing_sizes(self.entries, self.rate.denominator)
+        sides = self.rate.denominator, self.mixed.numerator
+        found = {n for side in sides for n in vanishing_sizes(self.entries, side)}
         return tuple(sorted(n for n in found if n > 1))
+
+    @cached_property
+    def mixed(self) -> RationalFunction:
+        """1 + n b, by which all outputs depend on one another where it is 0."""
+        return 1 + self.entries.n * self.entries.at(self.b, "i")
 
     @cached_property
     def c(self) -> Covector:
@@ -198,11 +223,13 @@ class EntrywiseDual(Factors):
 
     @cached_property
     def y(self) -> Covector:
-        """The covector dy_i/E = sign (dh(v_i) + k(v_i) dtau)."""
+        """The covector dy_i/E = sign (dh(v_i) + k(v_i) dtau - b/(1 + n b) sum_k of the same)."""
         e, tau = self.entries, self.tau
-        k = self.sign * e.at(self.k, "i")
+        less = e.at(self.b, "i") / self.mixed
+        summed = e.at(self.k, "i") - (less if less.is_zero() else less * e.total(self.k))
+        k = self.sign * summed
         own = {"i": self.sign / e.at(self.slope, "i"), **{i: k * x for i, x in tau.own.items()}}
-        spread = tuple((k * c, m) for c, m in tau.spread)
+        spread = (*((k * c, m) for c, m in tau.spread), (-self.sign * less, 1 / self.slope))
         return Covector(own, spread, {z: k * x for z, x in tau.scalars.items()})
 
     @cached_property
@@ -257,7 +284,7 @@ def find_entrywise_dual(factors: Factors) -> EntrywiseDual:
             clock, rate = "sum", -by_sum / (factors.speed * factors.D)
         case _:
             raise NotOfThisKind("no scalar was found that moves by itself, as a clock")
-    parts = factors.a, factors.sign, factors.f, G, factors.D
+    parts = factors.sum, factors.a, factors.b, factors.sign, factors.f, G, factors.D
     found = EntrywiseDual(entries, *parts, mu, clock, rate)
     laws = [] if found.kept is None else [found.kept]
     if len(laws) != len(model.scalars) + found.leaves_out:  # y_i are no functions of beta

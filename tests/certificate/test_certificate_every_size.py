@@ -31,6 +31,9 @@ MODELS = [
     ("gam*sqrt(v)/sqrt(norm(v))", "v"),
     ("exp(v)/(1 + sum(exp(v)))", "v:n-1"),
     ("gam*v/norm(v)", "v:n-1"),
+    ("v**3*norm(v) + 2*norm(v)*sum(v**3)", "v"),
+    ("softplus(v) - sum(softplus(v))/7", "v"),
+    ("gam*(v**2 + 2*sum(v**2))", "v"),
 ]
 
 

@@ -95,13 +95,16 @@ def test_a_sum_that_is_another_is_refused():
         ("v**k*sum(v**2)**q", "v", "sum"),
         ("exp(v)*(1 + sum(v))", "v", "sum"),
         ("sigmoid(v)/(1 + sum(sigmoid(v)))", "v", "sum"),
+        ("v**2 + 3*sum(v**2)", "v", "sum"),
+        ("(v + 3*sum(v))*norm(v)", "v", "sum"),
     ],
 )
 def test_dual_coordinates_are_accepted_by_identities(text, each, clock):
     dual = dual_of(text, each)
     assert dual.clock == clock
     assert all(identity.holds for identity in dual.identities)
-    for broken in ({"rate": -dual.rate}, {"G": dual.G * 2}):
+    moved = [] if dual.rate.is_zero() else [{"rate": -dual.rate}]
+    for broken in (*moved, {"G": dual.G * 2}, {"b": dual.b + 1}):
         with pytest.raises(NotOfThisKind):
             _ = dataclasses.replace(dual, **broken).identities
 

@@ -74,18 +74,16 @@ class _Writer:
             self.proof["fails"] = self._fails(d.failure)
 
     def _products(self) -> dict[str, JSON]:
-        """Return sums of products of slopes: in K, as K changes, and with what the law sums."""
+        """Return sums of products of slopes: in K, as K changes, and with what else is summed."""
         slopes, products = self.entries.slopes, dict[str, JSON]()
         own = others = [name for name, _ in self.model.sums]
+        summed = [] if self.d.dual is None else [*self._other_summands()]
         for _ in range(2 if self.d.dual is None else 1):
             for a, b in product(own, others):
                 products[f"{a}*{b}"] = self._combined(slopes[a] * slopes[b], "1")
             others = self._sums_in(products)
-        if self.d.dual is not None:
-            law = self.d.dual.law
-            for summand in self._other_summands():
-                self.sums["L1"], by = summand, self._ratio(summand, law)
-                products[f"L1*{own[0]}"] = self._combined(law * slopes[own[0]], by)
+        for (name, slope, by), x in product(summed, own):
+            products[f"{name}*{x}"] = self._combined(slope * slopes[x], by)
         return products
 
     def _fails(self, failure: Failure) -> JSON:
@@ -111,8 +109,8 @@ class _Writer:
         pairs = zip(("1", *self.entries.sums), constants, strict=True)
         return {x: f"({c!r})*({ratio})" for x, c in pairs if not c.is_zero()}
 
-    def _other_summands(self) -> Iterator[str]:
-        """Yield what else is summed in laws and y: a multiple of that of the law."""
+    def _other_summands(self) -> Iterator[tuple[str, RationalFunction, str]]:
+        """Yield names of what else is summed in laws and y, and slopes, up to a constant factor."""
         known = {ast.unparse(tree_of(m)) for m in self.sums.values()}
         nodes = (node for text in self.said[:1] + self.said[2:] for node in ast.walk(tree_of(text)))
         for node in nodes:
@@ -120,17 +118,31 @@ class _Writer:
                 summand = ast.unparse(called(node)[1])
                 summand = re.sub(rf"\b{self.index}\b", self.model.indexed, summand)
                 if summand not in known:
-                    yield summand
-                    return
+                    known.add(summand)
+                    yield self._summed(summand, f"L{len(known)}")
 
-    def _ratio(self, summand: str, law: RationalFunction) -> str:
-        """Return the slope of a summand by that of the law, a constant."""
-        own = self.entries.own
+    def _summed(self, summand: str, new: str) -> tuple[str, RationalFunction, str]:
+        """Return a sum of a multiple, or a new one, its slope up to a factor, and the factor."""
+        assert self.d.dual is not None
+        own, dual = self.entries.own, self.d.dual
         element = Tower.over(own, self.model.positive).element(
             parse_expression(summand.replace("Abs", ""))
         )
         field = element.field
-        return repr(field.derivative(element, 0) / field.embed(law))
+        slope = field.derivative(element, 0)
+
+        def by(m: RationalFunction) -> RationalFunction | None:
+            ratio = slope / field.embed(m)
+            return ratio if field.derivative(ratio, 0).is_zero() else None
+
+        if field is own:
+            self.entries.total(element)
+            for name, m in self.entries.slopes.items():
+                if c := by(m):
+                    self.sums.setdefault(name, f"({summand})/({c!r})")
+                    return name, m, "1"
+        self.sums[new] = summand
+        return next((new, m, repr(c)) for m in (dual.law, 1 / dual.slope) if (c := by(m)))
 
     def _define(self, given: JSON) -> None:
         """Add definitions of all calls, once it is seen which there are."""

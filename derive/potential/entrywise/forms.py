@@ -1,7 +1,7 @@
 """Q of beta_i = f(v_i) G(S, z) for every n at once, from the dual coordinates in generic entries.
 
-That of beta_i = a + sign f(v_i) G is Q at sign (beta_i - a). The own function decides the form. On
-the leaf, with h' = 1/f' and y_i - y_i(w_0) = dQ/dbeta_i:
+That of an affine change of all outputs is Q at what they were. The own function decides the form.
+On the leaf, with h' = 1/f' and y_i - y_i(w_0) = dQ/dbeta_i:
 
 - m = k f + const for any f: y_i = h(v_i) + k tau, and as sum_i beta_i dh(v_i) = G dc, with
   c = sum_k l(v_k), l' = f/f', **Q = sum_(i <= n) beta_i h(v_i) + w, dw = k tau dB - G dc**,
@@ -115,10 +115,10 @@ class EntrywisePotential:
         """What of the parameters must not be 0: it divides."""
         at, shown = self.notation, (self.y, self.g, self.value, self.slope or self.g)
         powers = (x for part in shown for x in sorted(part.atoms(sympy.Pow), key=str))
-        constants = {*at.constants} - {at.c, at.n}
+        constants = {*at.constants} - {at.c}
         bases = (sympy.factor(x.base) for x in powers if x.exp.is_negative)
         factors = (y for x in bases if x.free_symbols <= constants for y in sympy.Mul.make_args(x))
-        open_ = (x for x in factors if x.is_zero is None)
+        open_ = (x for x in factors if x.is_zero is None and x.free_symbols - {at.n})
         return tuple(dict.fromkeys(-x if x.could_extract_minus_sign() else x for x in open_))
 
     @property
@@ -229,13 +229,26 @@ class _Builder:
     @property
     def y(self) -> Expr:
         """y_i in the weights."""
-        i, k, sign = self.at.entry("i"), self.dual.k, self.dual.sign
-        if not self.dual.mu.is_zero():
-            return sign * sympy.powsimp(self.E * self.at.own(k, i)) / self.mu
-        own = self.h.subs(self.at.v, i)
+        k, mu, sign = self.at.own(self.dual.k), self.dual.mu, self.dual.sign
+        if not mu.is_zero():
+            c, own = self.of_one(self.at.own(self.dual.k / mu)).as_coeff_Mul()
+            return sign * c * sympy.powsimp(self.E * own)
         if self.dual.clock == "last entry":
-            return sign * (own - self.h.subs(self.at.v, self.at.entry("n")))
-        return sign * (own + self.at.own(k) * self.tau)
+            return sign * (self.of_one(self.h) - self.h.subs(self.at.v, self.at.entry("n")))
+        return sign * (self.of_one(self.h) + self.of_one(k) * self.tau)
+
+    def of_one(self, own: Expr) -> Expr:
+        """Return a function at v_i less b/(1 + n b) times its sum over all entries."""
+        at, there = self.at, own.subs(self.at.v, self.at.entry("i"))
+        if not self.less:
+            return there
+        return there - self.less * (at.total(own) if own.has(at.v) else at.n * own)
+
+    @cached_property
+    def less(self) -> Expr:
+        """b/(1 + n b), the part of the sum of all that an output is less than it was."""
+        b = self.at.own(self.dual.b)
+        return sympy.cancel(b / (1 + self.at.n * b))
 
     @property
     def g(self) -> Expr:
@@ -244,8 +257,9 @@ class _Builder:
 
     def found(self) -> EntrywisePotential:
         """Return Q in the form of the own function and the clock."""
-        form, last = self.own, self.dual.clock == "last entry"
-        if self.dual.mu.is_zero() and (last or not self.dual.variable):
+        form, last, z = self.own, self.dual.clock == "last entry", self.dual.entries.model.scalars
+        without = not self.dual.variable or (self.dual.rate.is_zero() and not z)
+        if self.dual.mu.is_zero() and (last or without):
             return self.affine() if last else self.with_clock_of_laws()
         if form is None or not form.C.is_positive:
             raise NotOfThisKind("the own function is no positive power or exponential")
@@ -254,7 +268,8 @@ class _Builder:
     def of(self, head: Expr, rows: Rows = (), **radial: Any) -> EntrywisePotential:
         """Return a potential with y, g and the law, in beta_i in place of f(v_i) G."""
         at, a, sign = self.at, self.at.own(self.dual.a), self.dual.sign
-        image = {at.beta: sign * (at.beta - a)}
+        summed = at.total(at.beta.subs(at.i, at.k) - a)
+        image = {at.beta: sign * (at.beta - a - (self.less and self.less * summed))}
         given = ((x, e.xreplace(image)) for x, e in rows)
         rows = tuple((x, a + sign * e if x == at.last else e) for x, e in given)
         radial = {x: e.xreplace(image) if x == "s" else e for x, e in radial.items()}
@@ -307,21 +322,21 @@ class _Builder:
         constant = sympy.cancel(at.expr(dual.G) * (1 - slope * (at.S - at.n * b) / k))
         if constant.has(at.S):
             raise NotOfThisKind("G is no affine function of the sum of all outputs")
-        G = constant + slope * at.over(at.beta)
+        affine = constant + slope * at.over(at.beta)
+        G, given = (at.G, ((at.G, affine),)) if slope else (constant, ())
         if form is None or not form.C.is_positive or not self.one_sign(form):
             h, c = self.h.subs(at.v, at.each), at.over(self.summed.subs(at.v, at.each))
-            rows = ((at.G, G), (f, at.beta / at.G))
-            return self.of(at.over(at.beta * h) - at.G * c, rows, follows=(at.each,))
+            rows = (*given, (f, at.beta / G))
+            return self.of(at.over(at.beta * h) - G * c, rows, follows=(at.each,))
         C, u, p = form.C, form.u, form.p
         if not form.is_power:
             logs = at.over(sympy.log(at.beta))
-            return self.of(-at.G * (at.n - at.n * sympy.log(C * at.G) + logs) / u**2, ((at.G, G),))
+            whole = logs + at.n - at.n * sympy.log(C * G) if given else logs
+            return self.of(-G * whole / u**2, given)
         if p == 2:
-            return self.of(
-                at.over(at.beta * (sympy.log(at.beta / at.G) - 1)) / (4 * C), ((at.G, G),)
-            )
-        norm = at.G ** (1 - 2 / p) * at.over(at.beta ** (2 / p)) / (2 * (2 - p) * C ** (2 / p))
-        return self.of(norm, ((at.G, G),))
+            return self.of(at.over(at.beta * (sympy.log(at.beta / G) - 1)) / (4 * C), given)
+        norm = G ** (1 - 2 / p) * at.over(at.beta ** (2 / p)) / (2 * (2 - p) * C ** (2 / p))
+        return self.of(norm, given)
 
     def one_sign(self, form: OwnForm) -> bool:
         """Tell whether beta_i has one sign, or its sign is that of v_i."""

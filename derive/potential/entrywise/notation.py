@@ -49,10 +49,10 @@ class EntrywiseNotation:
         v = sympy.IndexedBase(model.indexed, **_assumed(model.indexed in positive))
         self.k = Symbol(unused("k", self.taken), integer=True)
         self.each, self.summed = v[self.i], v[self.k]
-        self.S = self.symbols[model.sums[0][0]]
         # c is a sum of squares, and s a norm, but beside exponentials; g > 0 is asked for.
         self.c, self.s, self.G = (Symbol(unused(x, self.taken), positive=True) for x in "csG")
         factors = find_factors(entries)
+        self.S = self.symbols[model.sums[0][0] if factors is None else factors.sum]
         if factors is not None and model.scalars and not factors.D.is_zero():
             rate = factors.speed * factors.D / factors.G  # of S by that of the single weight
             summed = rate.is_constant() and rate.value() < 0 and self.S.is_positive
