@@ -33,6 +33,7 @@ from typing import Literal
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import nullspace_over_constants
+from derive.model.geometry import Field
 from derive.verdict import Identity
 from derive.weights.entrywise import Covector, Entries, vanishing_sizes
 
@@ -102,38 +103,45 @@ class Factors:
 def find_factors(entries: Entries) -> Factors | None:
     """Return F as an affine change of f(v_i) G, the same for all outputs, or None.
 
-    With F_0 = F at numbers for S and z, G = F'/F_0', and F - F_0 G = a + C G + b G sum_k f(v_k)
-    with constants, of which f = F_0 + C, or F_0 up to a constant that makes it a multiple of m.
+    With F_0 = F at numbers for S and z, G = F'/F_0'.
     """
-    own, F, at_numbers = entries.own, entries.F[0], entries.f
-    slope = own.derivative(at_numbers, 0)
+    own, slope = entries.own, entries.own.derivative(entries.f, 0)
     if slope.is_zero():
         return None
-    G = entries.partial(F, entries.entries["i"]) / entries.at(slope, "i")
+    G = entries.partial(entries.F[0], entries.entries["i"]) / entries.at(slope, "i")
     moving, sums = entries.moving(G), [name for name, _ in entries.model.sums]
     names = [x for x in sums if x in moving] or [
         x for x in sums if own.derivative(entries.slopes[x] / slope, 0).is_zero()
     ]
     if len(names) != 1 or {*moving} & {*entries.entries.values()}:
         return None
-    name, summed = names[0], entries.combination(at_numbers)
-    f = at_numbers - summed[0] if summed else at_numbers
+    if (change := _affine_change(entries, G)) is None:
+        return None
+    a, b, f = change
+    sign = 1 if f.numerator.leading_coefficient() > 0 else -1
+    shrunk = entries.total(entries.slopes[names[0]] * f / slope)
+    D = G + entries.partial(G, names[0]) * shrunk
+    return Factors(entries, names[0], a, b, sign, sign * f, G, D)
+
+
+def _affine_change(entries: Entries, G: RationalFunction) -> Field | None:
+    """Return a, b and f with F = a + f(v_i) G + b sum_k f(v_k) G, or None.
+
+    With constants F - F_0 G = a + C G + b G sum_k f(v_k), where f = F_0 + C, or without C F_0 less
+    the constant that makes it a combination of what is summed.
+    """
+    own, summed = entries.own, entries.combination(entries.f)
+    f = entries.f - summed[0] if summed else entries.f
     one, fixed = G.field.one, G.is_constant()
     terms = [one, *([] if fixed else [G]), *([G * entries.total(f)] if summed else [])]
-    rest = F - entries.at(f, "i") * G
+    rest = entries.F[0] - entries.at(f, "i") * G
     vectors = nullspace_over_constants([(rest,), *((x,) for x in terms)])
-    found = next((v for v in vectors if not v[0].is_zero()), None)
-    parts = [] if found is None else [_constant(entries, -x / found[0]) for x in found[1:]]
-    if found is None or None in parts:
+    found = next((v for v in vectors if not v[0].is_zero()), ())
+    parts = [x for c in found[1:] if (x := _constant(entries, -c / found[0])) is not None]
+    if len(parts) != len(terms):
         return None
-    a, C, b = parts[0], own.zero if fixed else parts[1], parts[-1] if summed else own.zero
-    if not (C.is_zero() or b.is_zero()):
-        return None
-    f = f + C
-    sign = 1 if f.numerator.leading_coefficient() > 0 else -1
-    shrunk = entries.total(entries.slopes[name] * f / slope)
-    D = G + entries.partial(G, name) * shrunk
-    return Factors(entries, name, a, b, sign, sign * f, G, D)
+    C, b = own.zero if fixed else parts[1], parts[-1] if summed else own.zero
+    return (parts[0], b, f + C) if C.is_zero() or b.is_zero() else None
 
 
 def _constant(entries: Entries, x: RationalFunction) -> RationalFunction | None:
