@@ -71,6 +71,21 @@ def _root_of_square(term: Expr) -> Expr | None:
     return sympy.Mul(root, *(x**n for x, n in halves))
 
 
+def of_one_sign(expression: Expr) -> Expr:
+    """Return a - b for exp(a) - exp(b), which has its sign; others as they are.
+
+    >>> a, b = sympy.symbols("a b")
+    >>> of_one_sign(1 - sympy.exp(a) * sympy.exp(b))
+    -a - b
+    """
+    terms = sympy.Add.make_args(expression)
+    if len(terms) != 2 or not any(t.has(sympy.exp) for t in terms):
+        return expression
+    below, above = sorted(terms, key=lambda t: bool(t.as_coeff_Mul()[0] > 0))
+    difference = sympy.expand_log(sympy.log(-above / below), force=True)
+    return expression if difference.has(sympy.log, sympy.exp, sympy.I) else difference
+
+
 def in_words(expression: Expr) -> str:
     """Return an expression as one types it."""
     return str(expression).replace("Abs(", "abs(")

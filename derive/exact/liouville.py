@@ -1,59 +1,101 @@
 """Integrals that are no elementary functions: what Liouville's theorem asks of them fails.
 
-Let f be rational in t, in E = exp(u(t)) or log(u(t)), and in what of such functions is below E,
-with independent constants. If int f dt is elementary, then
+Let f be rational in E over a field k of functions of t, where E is new: E = exp(u), or E' is in k,
+as of a logarithm, of an atan, or of an integral that is not elementary. If int f dt is elementary,
+then
 
     residues at simple poles of f in E are constants: for f = A/(p q), p irreducible in E, the roots
         z of the resultant of A - z q p' and p are free of t
     for E = exp(u) and f = sum_i a_i E^i each y' + i u' y = a_i, i != 0, has a rational solution;
         where all have a factor P^e, as sqrt(P), each y' + (i u' + e P'/P) y = a_i/P^e
 
-And w dt/y, y^2 = P, P a polynomial without double roots, has no elementary integral where it has no
-residue and is the differential of no function of t and y: an elementary one is such a function
-beside logarithms, which bring residues. So it is in E = exp(q t), of what t is in there alone.
-
-And for w/y, y^2 = P = a L + b, with L a logarithm, or t, that is new over a field of w^2, a and b:
+For w/y, y^2 = P = a L + b, where L, or t, is new over a field of w^2, a and b, and L' is in it:
 y is transcendental there, y -> -y keeps derivatives, and no polynomial in y divides its derivative,
 so that an elementary integral is an odd polynomial in y. Its highest coefficient is c/s^N, s^2 = a;
 the next one would need L but for N = 1: then w/y is a multiple of the derivative of sqrt(P/a).
 
-And t^m (a + b t^n)^p with fractions m, n and p has one where p, (m + 1)/n or their sum is whole.
+For f = sum_j f_j R^j, R^n = A, each int f_j R^j dt is elementary: a mean of what f is with the
+other roots of A. Roots of polynomials: :mod:`derive.exact.algebraic_integrals`.
 
-Source: Bronstein 2005, Symbolic Integration I, theorem 5.6.1, sections 5.8 and 5.9; for square
-roots Ritt 1948, Integration in Finite Terms; for binomials Chebyshev 1853. That of a logarithm
-under a root is derived here, from Liouville 1835.
+Where int f dt is elementary for general values of a constant c, so is int df/dc dt.
+
+Source: Bronstein 2005, Symbolic Integration I, theorem 5.6.1, sections 5.8 and 5.9; what is said of
+L under a root is derived here, from Liouville 1835.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import prod
 
 from flint import fmpz_mpoly_ctx
 
+from derive.exact.algebraic_integrals import (
+    in_brackets,
+    over_root,
+    why_not_elementary_binomial,
+    why_not_elementary_root,
+)
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial, by_powers, factorize, reindexed, terms
-from derive.exact.linear.matrix import rank
+from derive.exact.rational_solutions import (
+    antiderivative_in_field,
+    laurent,
+    moves,
+    proper,
+    rational_solution,
+)
 
-MAXIMAL_DEGREE = 12
-"""Of a polynomial y beyond which it is not sought."""
+PRIMITIVE = ("log", "atan", "asinh", "integral")
+"""Kinds of functions whose derivatives are made of what they are functions of."""
 
 
-def not_elementary(f: RationalFunction, constants: Sequence[str]) -> str:
+def not_elementary(f: RationalFunction, independent: Callable[[list[str]], bool]) -> str:
     """Return why int f dt is no elementary function for general values of constants; or nothing.
 
     Args:
         f: in t, its first variable, and in constants.
-        constants: the names of these, which have to be independent.
+        independent: whether constants of these names have no relation.
     """
-    square = f * f
-    why = why_not_elementary(f) or why_not_elementary_root(square)
-    why = why or why_not_elementary_logarithm(square) or why_not_elementary_binomial(f)
-    listed = ", ".join(f"`{name}`" for name in constants)
-    return "" if why is None else f"for general {listed} {why}" if constants else why
+    for why, of in _proofs(f):
+        calls = {g.name for g in of.field.generators if g.kind != "parameter"}
+        constants = sorted(names_in(of) - calls - {of.field.names[0]})
+        if independent(constants):
+            listed = ", ".join(f"`{name}`" for name in constants)
+            return f"for general {listed} {why}" if constants else why
+    return ""
+
+
+def _proofs(f: RationalFunction) -> Iterator[tuple[str, RationalFunction]]:
+    """Yield why int f dt is no elementary function, with a function of the constants in that."""
+    for part in _by_roots(f):
+        square, known = part * part, range(1, len(f.field.weights))
+        for why in (why_not_elementary(part), why_not_elementary_root(square)):
+            yield from [(why, part)] if why else []
+        yield from _linear_under_root(square)
+        if why := why_not_elementary_binomial(part):
+            yield why, part
+        for k in (k for k in known if part.depends_on(k)):
+            if why := why_not_elementary_root(f.field.derivative(part, k) ** 2):
+                slope = f"that of the derivative of the integrand by `{f.field.names[k]}` is none"
+                yield f"{slope}, as {why}", part
+
+
+def _by_roots(f: RationalFunction, t: int = 0) -> list[RationalFunction]:
+    """Return the parts f_j R^j of a sum, R^n = A: with int f dt each integral is elementary.
+
+    They are means of what f is with the other roots of A in the place of R.
+    """
+    field, parts = f.field, [f]
+    for g in (g for g in field.generators if g.kind == "root" and moves(f, g, t)):
+        if not any(g.name in _below(f, other) for other in field.generators):
+            k, R = field.positions[g.name], field.named(g.name)
+            pairs = [(x, by_powers(x.numerator, k).items()) for x in parts]
+            parts = [field.quotient(a, x.denominator) * R**j for x, tops in pairs for j, a in tops]
+    return parts
 
 
 def why_not_elementary(f: RationalFunction, t: int = 0) -> str | None:
@@ -67,56 +109,30 @@ def why_not_elementary(f: RationalFunction, t: int = 0) -> str | None:
     >>> why_not_elementary(f)
     'no rational function `y` of `t` has the derivative `1/(t + 1) + y` (Bronstein 2005)'
     """
-    field = f.field
-    moving = [g for g in field.generators if g.name in f.variables() and _moves(f, g, t)]
-    kinds = [g.kind for g in moving]
-    if kinds and kinds[-1] in ("exp", "log") and {*kinds} <= {"exp", "log"}:
-        by_powers = _by_exponentials if kinds[-1] == "exp" else _by_logarithms
-        return _by_residues(f, moving[-1], t) or by_powers(f, moving, t)
-    if sorted(kinds) == ["exp", "root"]:
-        E, root = sorted(moving, key=lambda g: g.kind)
-        inside = {*field.embed(E.argument).variables(), *field.embed(root.argument).variables()}
-        return _by_exponentials(f, [E], t, root) if inside.isdisjoint({E.name, root.name}) else None
+    moving = [g for g in f.field.generators if g.name in f.variables() and moves(f, g, t)]
+    above = [g for g in moving if not any(g.name in _below(f, other) for other in moving)]
+    for E in (g for g in reversed(above) if _is_new(f.field, g, t)):
+        others = [g for g in moving if g is not E]
+        by_powers = _by_exponentials if E.kind == "exp" else _by_logarithms
+        if why := _by_residues(f, E, t) or by_powers(f, E, others, t):
+            return why
     return None
 
 
-def why_not_elementary_root(square: RationalFunction, t: int = 0) -> str | None:
-    """Return why int f dt is no elementary function for f^2 rational in t, or in exp(q t); or None.
+def _below(f: RationalFunction, g: Generator[RationalFunction]) -> set[str]:
+    """Return the names in a generator."""
+    return set[str]().union(*map(names_in, map(f.field.embed, g.parts)))
 
-    >>> from derive.exact.field.function_field import FunctionField
-    >>> (x,) = FunctionField(("t",)).gens
-    >>> why_not_elementary_root(1 / (x**3 - x))
-    'the differential of `1/sqrt(t*(t - 1)*(t + 1))` has no residue and is not exact (Ritt 1948)'
+
+def _is_new(field: FunctionField, g: Generator[RationalFunction], t: int) -> bool:
+    """Tell whether a function is exponential or primitive, and transcendental where it is one.
+
+    An integral is so over a field of elementary functions where it is none.
     """
-    field, names, where = square.field, [*square.field.names], ""
-    moving = [g for g in field.generators if g.name in square.variables() and _moves(square, g, t)]
-    if moving:
-        (E, *others), t = moving, field.positions[moving[0].name]
-        pace = field.derivative(field.named(E.name), 0)
-        if (
-            others
-            or E.kind != "exp"
-            or (pace / field.gens[t]).depends_on(0)
-            or square.depends_on(0)
-        ):
-            return None
-        square, names[t], where = square / pace**2, "E", f"with `E = {E.name}` "
-    w, P = _over_root(square, t)
-    if not _has_second_kind(w, P, t):
-        return None
-    what = f"the differential of `{_over(w, P, names)}`"
-    return f"{where}{what} has no residue and is not exact (Ritt 1948)"
-
-
-def _over(w: RationalFunction, P: RationalFunction, names: Sequence[str]) -> str:
-    """Return w/sqrt(P) as it is written, P in factors."""
-    top, bottom = (w.field.polynomial(part).written(names) for part in w.parts)
-    number, powers = factored(P)
-    inside = [p.written(names) for p, _ in powers]
-    inside[:1] = [(powers[0][0] * (1 if number > 0 else -1)).written(names)]
-    root = f"sqrt({'*'.join(map(_in_brackets, inside)) if inside[1:] else inside[0]})"
-    below = root if bottom == "1" else f"({_in_brackets(bottom)}*{root})"
-    return f"{_in_brackets(top)}/{below}"
+    if g.kind == "integral":
+        A = field.embed(g.argument)
+        return bool(why_not_elementary(A, t) or why_not_elementary_root(A * A, t))
+    return g.kind in ("exp", *PRIMITIVE)
 
 
 def why_not_elementary_logarithm(square: RationalFunction, t: int = 0) -> str | None:
@@ -129,169 +145,45 @@ def why_not_elementary_logarithm(square: RationalFunction, t: int = 0) -> str | 
     `1/sqrt(log(t))` is no multiple of the derivative of `sqrt(log(t))`
     >>> why_not_elementary_logarithm(g / g.field.gens[0])  # of 2 sqrt(log(t))
     """
-    field, (number, powers) = square.field, factored(square)
-    found = next(_logarithms_under_root(square, t), None)
-    if found is None:
-        return None
-    P, a = found
-    pace = field.derivative(P / a, t)
-    if field.derivative(square * P / (a * pace**2), t).is_zero():
-        return None
-    w = prod((p ** ((n + n % 2) // 2) for p, n in powers), start=field.one)
-    sign = field.constant(1 if number > 0 else -1)
-    whole = _over(w, prod((p for p, n in powers if n % 2), start=sign), field.names)
-    root = P / prod((p**n for p, n in factored(a)[1]), start=field.one)
-    what = f"`{whole}` is no multiple of the derivative of `sqrt({root!r})`"
-    return f"{what}, which a logarithm under a root requires (Liouville 1835)"
+    return next((why for why, _ in _linear_under_root(square, t)), None)
 
 
-def _logarithms_under_root(
-    square: RationalFunction, t: int
-) -> Iterator[tuple[RationalFunction, RationalFunction]]:
-    """Yield P = a L + b and a for the L that are in P alone of square = w^2/P, and new beside it.
+def _linear_under_root(
+    square: RationalFunction, t: int = 0
+) -> Iterator[tuple[str, RationalFunction]]:
+    """Yield what fails of w/sqrt(P), w^2/P = 1/(A (L + b/a)), and what has the constants in that.
 
-    What else is used has derivatives without L.
+    L is in P alone: what else is used has derivatives without it.
     """
-    field, used = square.field, names_in(square)
+    field, used, P = square.field, names_in(square), square.field.one / square
     slopes = {n: field.derivative(field.named(n), t) for n in field.names if n in used}
-    calls = [g.name for g in field.generators if g.kind == "log" and g.name in used]
-    moving = [n for n in (*calls, field.names[t]) if n in used and not slopes[n].is_zero()]
-    for k in (field.positions[L] for L in moving):
-        within = [(P, n) for P, n in factored(square)[1] if P.depends_on(k)]
-        if [n for _, n in within] == [-1] and not any(x.depends_on(k) for x in slopes.values()):
-            ((P, _),) = within
-            a = P.partial(k)
-            yield from () if a.depends_on(k) else [(P, a)]
+    calls = [g for g in field.generators if g.kind in PRIMITIVE and g.name in used]
+    new = {g.name: g.kind for g in calls if _is_new(field, g, t)} | {field.names[t]: ""}
+    for name in (n for n in new if n in used and not slopes[n].is_zero()):
+        k = field.positions[name]
+        A = P.partial(k)
+        if A.is_zero() or any(x.depends_on(k) for x in (A, *slopes.values())):
+            continue
+        ratio = A * field.derivative(P / A, t) ** 2
+        if not field.derivative(ratio, t).is_zero():
+            what = f"`{_inverse_root(P)}` is no multiple of the derivative of `{_root_of(P, k)}`"
+            own = ", itself not elementary," if new[name] == "integral" else ""
+            yield f"{what}, which `{name}`{own} under a root requires (Liouville 1835)", ratio
 
 
-def why_not_elementary_binomial(f: RationalFunction, t: int = 0) -> str | None:
-    """Return why int f dt is no elementary function for f = c t^m (a + b t^n)^p; else None.
-
-    Where m or p are open it is for fractions of which none of the three cases holds.
-
-    >>> from derive.exact.towers.tower import build_elements
-    >>> from derive.language import parse_expression
-    >>> (f,) = build_elements([parse_expression("(1 + t**2)**(1/4)")], "t")
-    >>> print(why_not_elementary_binomial(f))
-    the binomial differential of `(t**2 + 1)**(1/4)` is none of the elementary ones (Chebyshev 1853)
-    """
-    field, x = f.field, f.field.gens[t]
-    powers = _powers(f)
-    m = powers.pop(x, field.zero)
-    moving = [(h, p) for h, p in powers.items() if not field.derivative(h, t).is_zero()]
-    if len(moving) != 1:
-        return None
-    ((h, p),) = moving
-    known = _coefficients(h, t)
-    if len(known) != 2 or any(not field.derivative(c, t).is_zero() for c in known.values()):
-        return None
-    low, high = sorted(known)
-    m, n = m + low * p, high - low
-    tests = p, (m + 1) / n, p + (m + 1) / n
-    if any(q.is_constant() and q.value().denominator == 1 for q in tests):
-        return None
-    what = f"({h!r})**({p!r})" if m.is_zero() else f"{x!r}**({m!r})*({h!r})**({p!r})"
-    open_ = dict.fromkeys(name for q in tests for name in q.variables())
-    given = f", {', '.join(f'`{name}`' for name in open_)} rational," if open_ else ""
-    why = "is none of the elementary ones (Chebyshev 1853)"
-    return f"the binomial differential of `{what}`{given} {why}"
+def _root_of(P: RationalFunction, k: int) -> str:
+    """Return sqrt(L + b/a), up to a number, of the factor a L + b of P."""
+    number, powers = factored(P)
+    linear = next(p for p, _ in powers if p.depends_on(k)) * (1 if number > 0 else -1)
+    return f"sqrt({linear / prod(p**n for p, n in factored(linear.partial(k))[1])!r})"
 
 
-def _powers(f: RationalFunction) -> dict[RationalFunction, RationalFunction]:
-    """Return the irreducible factors of f, those of what is under roots and powers, with powers."""
-    field, powers = f.field, dict[RationalFunction, RationalFunction]()
-    calls = {g.name: g for g in field.generators if g.kind in ("root", "power")}
-    for g, n in factored(f)[1]:
-        inside, exponent = [(g, 1)], field.constant(n)
-        if (call := calls.get(repr(g))) is not None:
-            inside = factored(field.embed(call.argument))[1]
-            root = call.kind == "root"
-            exponent = exponent / call.index if root else exponent * field.embed(call.exponent)
-        for h, k in inside:
-            powers[h] = powers.get(h, field.zero) + k * exponent
-    return powers
-
-
-def _over_root(square: RationalFunction, t: int) -> tuple[RationalFunction, RationalFunction]:
-    """Return w and P without double roots, f = w/sqrt(P) up to a constant."""
-    field, powers = square.field, [(p, n) for p, n in factored(square)[1] if p.depends_on(t)]
-    w = prod((p ** ((n + n % 2) // 2) for p, n in powers), start=field.one)
-    return w, prod((p for p, n in powers if n % 2), start=field.one)
-
-
-def _has_second_kind(w: RationalFunction, P: RationalFunction, t: int) -> bool:
-    """Tell whether w dt/y, y^2 = P, is shown to have no residue, and to be no differential.
-
-    It is then d(v y) = (v' P + v P'/2) dt/y, v with the poles of w, and a combination of t^j dt/y,
-    j <= deg P - 2, which are a basis of what has no finite pole, up to differentials.
-    """
-    field, x = w.field, w.field.gens[t]
-    degree, slope = int(P.numerator.degrees()[t]), P.partial(t)
-    # Distinct irreducible factors meet nowhere, but by roots that are constants.
-    rooted = any(g.relation() and g.name in P.variables() for g in field.generators)
-    resultant = P.numerator.resultant(slope.numerator, field.names[t]) if rooted else field.one
-    if degree < 3 or resultant.is_zero():
-        return False
-    poles = [(field.polynomial(p), n) for p, n in factorize(w.denominator)[1] if p.degrees()[t]]
-    below = prod((p**n for p, n in poles), start=field.one)
-    highest = max(_degree(w, t) - degree + 1, -1) + _degree(below, t)
-    if highest > MAXIMAL_DEGREE:
-        return False
-    tried = (x**j / below for j in range(highest + 1))
-    exact = [v.partial(t) * P + v * slope / field.constant(2) for v in tried]
-    common = below * prod((p for p, _ in poles), start=field.one)
-    whole = [*exact, *_without_residues(P, degree, t)]
-    return _is_combination(w, whole, common, t) and not _is_combination(w, exact, common, t)
-
-
-def _without_residues(P: RationalFunction, degree: int, t: int) -> list[RationalFunction]:
-    """Return the combinations of t^j, j <= deg P - 2, whose r dt/y has no residue at infinity.
-
-    There 1/y is t^(-g - 1) sum_k c_k t^-k up to a constant, for P of degree 2 g + 2.
-    """
-    field, x, middle = P.field, P.field.gens[t], degree // 2 - 1
-    if degree % 2:
-        return [x**j for j in range(degree - 1)]
-    known, c = _coefficients(P, t), [field.one]
-    a = [known.get(degree - i, field.zero) / known[degree] for i in range(middle + 1)]
-    for k in range(1, middle + 1):
-        parts = (
-            field.constant(Fraction(2 * k - i, 2 * k)) * a[i] * c[k - i] for i in range(1, k + 1)
-        )
-        c.append(-sum(parts, field.zero))
-    high = (x ** (middle + k) - c[k] * x**middle for k in range(1, middle + 1))
-    return [*(x**j for j in range(middle)), *high]
-
-
-def _is_combination(
-    f: RationalFunction, parts: Sequence[RationalFunction], common: RationalFunction, t: int
-) -> bool:
-    """Tell whether f = sum_i c_i f_i, all of which are polynomials over a common denominator."""
-    rows = [_coefficients(g * common, t) for g in (*parts, f)]
-    size = max((max(row, default=0) for row in rows), default=0) + 1
-    matrix = [[row.get(n, f.field.zero) for n in range(size)] for row in rows]
-    return rank(matrix) == rank(matrix[:-1])
-
-
-def _leading(f: RationalFunction, t: int) -> RationalFunction:
-    """Return the coefficient of the highest power of t."""
-    found = _coefficients(f, t)
-    return found[max(found)]
-
-
-def _in_brackets(text: str) -> str:
-    """Return a polynomial as a factor of a product."""
-    return f"({text})" if " " in text else text
-
-
-def _moves(f: RationalFunction, g: Generator[RationalFunction], t: int) -> bool:
-    return not f.field.derivative(f.field.named(g.name), t).is_zero()
-
-
-def _degree(f: RationalFunction, t: int) -> int:
-    """Return the degree in t of a quotient of polynomials."""
-    top, bottom = (int(x.degrees()[t]) for x in f.parts)
-    return top - bottom
+def _inverse_root(P: RationalFunction) -> str:
+    """Return 1/sqrt(P) as it is written."""
+    field, (number, powers) = P.field, factored(P)
+    w = prod((p ** ((n % 2 - n) // 2) for p, n in powers), start=field.one)
+    sign = field.constant(1 if number > 0 else -1)
+    return over_root(w, prod((p for p, n in powers if n % 2), start=sign), field.names)
 
 
 def logarithmic_part(
@@ -308,7 +200,7 @@ def logarithmic_part(
     ([(Fraction(1, 1), (exp(t)**4 + 4*t*exp(t)**2 - 1)/exp(t)**2)], 0)
     """
     field, found = f.field, list[tuple[Fraction, RationalFunction]]()
-    moving = [g for g in field.generators if g.name in f.variables() and _moves(f, g, t)]
+    moving = [g for g in field.generators if g.name in f.variables() and moves(f, g, t)]
     for E in (g for g in moving[-1:] if g.kind in ("exp", "log")):
         k = field.positions[E.name]
         for p, residues in _simple_poles(f, E, t):
@@ -358,35 +250,29 @@ def _coefficients_of_residues(
 
 def _by_exponentials(
     f: RationalFunction,
-    moving: list[Generator[RationalFunction]],
+    E: Generator[RationalFunction],
+    others: Sequence[Generator[RationalFunction]],
     t: int,
-    root: Generator[RationalFunction] | None = None,
 ) -> str | None:
     """Return an equation of y without a rational solution, f = sum_i a_i exp(i u), or None.
 
-    It is y' + i u' y = a_i, and y' + (i u' + e P'/P) y = a_i/P^e where all a_i have a *root* P^e.
+    It is y' + i u' y = a_i, and y' + (i u' + e P'/P) y = a_i/P^e where all a_i have a root P^e.
     """
-    (E, *others), field, name = moving, f.field, f.field.names[t]
-    k, beside = field.positions[E.name], field.zero
-    if root is not None:
-        if (single := _without_root(f, root, t)) is None:
+    field, name, beside = f.field, f.field.names[t], f.field.zero
+    if [g.kind for g in others] == ["root"] and others[0].name not in _below(f, E):
+        if (single := _without_root(f, others[0], t)) is None:
             return None
-        f, beside = single
-    rest = field.polynomial(f.denominator)
-    lowest = min(int(e[k]) for e in rest.numerator.monoms())
-    rest = rest / field.gens[k] ** lowest
-    u = field.embed(E.argument)
-    slope = field.derivative(u, t)
-    if others or rest.depends_on(k) or int(slope.denominator.degrees()[t]):
+        (f, beside), others = single, ()
+    slope, parts = field.derivative(field.embed(E.argument), t), laurent(f, E)
+    if others or parts is None or int(slope.denominator.degrees()[t]):
         return None
-    for n, top in by_powers(f.numerator, k).items():
-        i, a = n - lowest, field.polynomial(top)
-        b = field.constant(i) * slope + beside
-        if i and not _has_solution(b, a / rest, t):
+    for i, a in parts.items():
+        b = i * slope + beside
+        if i and not _has_solution(b, a, t):
             y, minus = "y" if name != "y" else "z", max(terms(b.numerator))[1] < 0
             size = -b if minus else b
-            times = "" if size == field.one else f"{_in_brackets(repr(size))}*"
-            slope_of_y = f"{a / rest!r} {'+' if minus else '-'} {times}{y}"
+            times = "" if size == field.one else f"{in_brackets(repr(size))}*"
+            slope_of_y = f"{a!r} {'+' if minus else '-'} {times}{y}"
             what = f"no rational function `{y}` of `{name}` has the derivative `{slope_of_y}`"
             return f"{what} (Bronstein 2005)"
     return None
@@ -406,21 +292,33 @@ def _without_root(
 
 
 def _by_logarithms(
-    f: RationalFunction, moving: list[Generator[RationalFunction]], t: int
+    f: RationalFunction,
+    E: Generator[RationalFunction],
+    others: Sequence[Generator[RationalFunction]],
+    t: int,
 ) -> str | None:
-    """Return a_n of f = sum_(i <= n) a_i E^i whose integral is not b + c E, b rational, or None."""
-    (E, *others), field = moving, f.field
-    k = field.positions[E.name]
-    rest = field.polynomial(f.denominator)
-    if others or rest.depends_on(k):
+    """Return a_n of f = sum_(i <= n) a_i E^i whose integral is not b + c E, b rational, or None.
+
+    With b that has the derivative a_n it is b E^n, elementary as E is, and int (f - (b E^n)') dt.
+    """
+    field = f.field
+    k, rest = field.positions[E.name], field.polynomial(f.denominator)
+    if rest.depends_on(k):
         return None
     a = by_powers(f.numerator, k)
     highest = field.polynomial(a[max(a)]) / rest
+    b = None if E.kind == "integral" else antiderivative_in_field(highest, others, t)
+    if b is not None:
+        left = f - field.derivative(b * field.named(E.name) ** max(a), t)
+        why = None if left.is_zero() else why_not_elementary(left, t)
+        return why and f"by parts, {why}"
     slope = field.derivative(field.named(E.name), t)
+    if others:
+        return None
     if any(n > 1 and int(p.degrees()[t]) for p, n in factorize(highest.denominator)[1]):
         return None
-    proper = _proper(highest, t)
-    if proper.is_zero() or field.derivative(proper / _proper(slope, t), t).is_zero():
+    rest = proper(highest, t)
+    if rest.is_zero() or field.derivative(rest / proper(slope, t), t).is_zero():
         return None
     return (
         f"the integral of `{highest!r}` is no rational function and multiple of `{E.name}` "
@@ -428,40 +326,9 @@ def _by_logarithms(
     )
 
 
-def _proper(f: RationalFunction, t: int) -> RationalFunction:
-    """Return f less its polynomial part in t."""
-    field, bottom = f.field, f.field.polynomial(f.denominator)
-    top = f * bottom
-    size = int(f.denominator.degrees()[t])
-    while not top.is_zero() and (n := int(top.numerator.degrees()[t]) - size) >= 0:
-        top = top - _leading(top, t) / _leading(bottom, t) * field.gens[t] ** n * bottom
-    return top / bottom
-
-
 def _has_solution(b: RationalFunction, a: RationalFunction, t: int) -> bool:
-    """Tell whether y' + b y = a has a rational solution, for b of a degree in t not below 0.
-
-    Where a has a pole of order n, y has one of order n - 1, and at infinity y is as a/b. At a pole
-    of b that is simple, its residue a fraction and no integer, a may have one of order 1.
-    """
-    field, broken = a.field, [p for p, _ in factorize(b.denominator)[1]]
-    poles = [(p, n) for p, n in factorize(a.denominator)[1] if int(p.degrees()[t])]
-    if any(n == 1 and p not in broken for p, n in poles):
-        return False
-    E = prod((field.polynomial(p) ** (n - 1) for p, n in poles), start=field.one)
-    degree = _degree(E, t) + _degree(a, t) - _degree(b, t)
-    if degree > MAXIMAL_DEGREE:
-        return True  # not looked for
-    x = field.gens[t]
-    tried = [x**j / E for j in range(degree + 1)]
-    columns = [field.derivative(y, t) + b * y for y in tried]
-    common = prod((field.polynomial(p) ** n for p, n in poles), start=field.one)
-    common = common * field.polynomial(b.denominator)
-    return _is_combination(a, columns, common, t)
-
-
-def _coefficients(f: RationalFunction, t: int) -> dict[int, RationalFunction]:
-    """Return the coefficients of a polynomial in t over its denominator, which is free of t."""
-    field = f.field
-    below = field.polynomial(f.denominator)
-    return {n: field.polynomial(c) / below for n, c in by_powers(f.numerator, t).items()}
+    """Tell whether y' + b y = a may have a rational solution."""
+    try:
+        return rational_solution(b, a, t) is not None
+    except ValueError:
+        return True

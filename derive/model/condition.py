@@ -9,7 +9,7 @@ from enum import StrEnum
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import in_words, with_squares
+from derive.exact.elementary_signs import in_words, of_one_sign, with_squares
 
 
 class Sign(StrEnum):
@@ -43,7 +43,7 @@ class Condition:
     def __post_init__(self) -> None:
         """Compare functions by names, whatever is known of the symbols."""
         plain = {s: Symbol(s.name, real=True) for s in self.of.free_symbols}
-        object.__setattr__(self, "of", with_squares(self.of.xreplace(plain)))
+        object.__setattr__(self, "of", of_one_sign(with_squares(self.of.xreplace(plain))))
 
     def __str__(self) -> str:
         said = self.sign.format(in_words(self.of))

@@ -252,13 +252,13 @@ FEW = 4
 
 
 def _roots_below(element: RationalFunction) -> Iterator[tuple[str, int, RationalFunction]]:
-    """Yield (r, k, B) with element = r^k B, k < 0, for a root r: sqrt(A)/A is 1/sqrt(A)."""
-    for g in element.field.generators:
-        if g.kind == "root" and not element.denominator.is_constant():
+    """Yield (r, k, B) with element = r^k B, k < 0, r^n = A: sqrt(A)/A is 1/sqrt(A)."""
+    for g in () if element.denominator.is_constant() else element.field.generators:
+        if (relation := g.relation()) is not None:
             k = min(int(e[element.field.positions[g.name]]) for e in element.numerator.monoms())
-            A = element.field.embed(g.argument)
+            n, A = relation[0], element.field.embed(relation[1])
             if k and not element.denominator.gcd(A.numerator).is_constant():
-                yield g.name, k - g.index, element / element.field.named(g.name) ** k * A
+                yield g.name, k - n, element / element.field.named(g.name) ** k * A
 
 
 def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:

@@ -42,7 +42,7 @@ from derive.potential.antiderivative import antiderivative, at_start, gathered, 
 from derive.potential.piece import Case, Curve, Integrand, Piece, asked_of_start, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_conjugates, with_hyperbolic, with_products
-from derive.potential.substitution import integral_on_leaf
+from derive.potential.substitution import integral_on_leaf, without_integrals
 from derive.verdict import Identity
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
@@ -238,23 +238,22 @@ class _AlongWeight:
 
     def not_elementary(self, integrand: RationalFunction) -> str:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""
-        if self.has_integral(integrand):
-            return ""
-        calls = {g.name for g in integrand.field.generators if g.kind != "parameter"}
-        constants = sorted(names_in(integrand) - calls - {self.t.name})
-        why = not_elementary(integrand, constants)
-        return why if why and self.are_independent(constants) else ""
+        c = self.notation.fresh("c").name
+        alone = without_integrals(self.leaf, integrand, self.shortest, c)
+        why = not_elementary(alone, self.are_independent)
+        return f"with a constant `{c}`, {why}" if why and c in alone.variables() else why
 
     def are_independent(self, constants: Sequence[str]) -> bool:
         """Tell whether the start leaves constants free: values of laws, and symbols of its own."""
-        at, field = self.p.at_start, self.p.start_field
+        at, field, given = self.p.at_start, self.p.start_field, {*self.p.parameters}
         units = [tuple(field.constant(j == k) for j in field.weights) for k in field.weights]
         values = [LogFunction(field.named(name)) for name in field.weights if name in constants]
         for symbol, law in self.leaf.laws:
             if symbol.name in constants:
                 values.append(law.mapped(at))
         try:
-            return rank([[f.along(x) for x in units] for f in values]) == len(values)
+            free = rank([[f.along(x) for x in units] for f in values])
+            return free == len({*constants} - given)
         except ValueError:  # a logarithm has a coefficient that the start moves
             return False
 

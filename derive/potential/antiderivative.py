@@ -25,7 +25,7 @@ from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, without_modulus
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest
-from derive.potential.rewriting import as_fraction, fewest, log_of, with_hyperbolic
+from derive.potential.rewriting import as_fraction, fewest, log_of, with_hyperbolic, with_products
 from derive.weights.coordinate import Coordinate
 
 _TRIED = 10
@@ -104,7 +104,7 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
         with suppress(DeriveError):  # of what has a root that the field has not
             if call.func is sympy.atan and relation.constants:
                 return rate * sympy.atan(_shortest(relation, exact(call.args[0])))
-        there = with_hyperbolic(relation.shorter(beta0))
+        there = with_products(with_hyperbolic(relation.shorter(beta0)))
         return sympy.expand_log(term.subs(x, there), force=True).replace(sympy.log, log_of)
 
     terms = sympy.Add.make_args(expression)
@@ -133,7 +133,7 @@ def _shortest(relation: Coordinate, f: RationalFunction) -> Expr:
     """Return a function of the start in the shortest way, with names of constants or without."""
     ways = [relation.shorter(way) for way in (f, relation.with_values(f))]
     joined = [sympy.powsimp(way, combine="exp") for way in ways]
-    return fewest(map(with_hyperbolic, (*ways, *joined)))
+    return fewest(with_products(with_hyperbolic(e)) for e in (*ways, *joined))
 
 
 def _at(K: RationalFunction, beta: int) -> RationalFunction | None:

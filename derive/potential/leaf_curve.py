@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import chain, permutations
 from typing import NamedTuple
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import with_squares
-from derive.exact.field.factors import factors
-from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.factors import factored, factors
+from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Coordinates, express, find_relation
 from derive.exact.linear.matrix import dot
@@ -30,6 +30,7 @@ from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
+from derive.model.parameterization import Parameterization
 from derive.potential.accept import ZeroTest, accept_curve, accept_in_beta
 from derive.potential.antiderivative import (
     antiderivative,
@@ -141,10 +142,20 @@ def _coordinates(metric: Metric, outer: Outer | None) -> Iterator[RationalFuncti
         yield from filter(None, (normalized(metric.conic.K), metric.conic.exponential))
     for w in dict.fromkeys((*p.w, *metric.conserved.darboux)):
         yield from (w * w, w)
-    yield from (v / w for v, w in permutations(p.w[:3], 2))
+    pairs = (permutations(x[:3], 2) for x in (p.w, _by_weights(p)))
+    yield from dict.fromkeys(v / w for v, w in chain.from_iterable(pairs))
     yield from (
         p.field.named(g.name) for g in p.field.generators if g.kind not in ("parameter", "power")
     )
+
+
+def _by_weights(p: Parameterization) -> list[RationalFunction]:
+    """Return what F is the product of, sinh(u) and sinh(v), by the weights that are in it."""
+    found = dict[frozenset[str], RationalFunction]()
+    for f, n in factored(p.F[0])[1]:
+        own = frozenset({*p.weights} & names_in(f))
+        found[own] = found.get(own, p.field.one) * f**n
+    return [*found.values()]
 
 
 def _find_curve(

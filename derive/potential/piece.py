@@ -307,12 +307,12 @@ def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
     """
     shown = _shown(piece)
     powers = (power for part in shown for power in sorted(part.atoms(sympy.Pow), key=str))
-    found = dict.fromkeys(_nowhere_zero(x.base) for x in powers if x.exp.is_negative)
+    bases = [x.base for x in powers if x.exp.is_negative]
     whole = map(without_modulus, shown)
     logs = (log for part in whole for log in sorted(part.atoms(sympy.log, sympy.Ei), key=str))
     factors = (x.as_base_exp()[0] for log in logs for x in sympy.Mul.make_args(log.args[0]))
     upright = (-f if f.could_extract_minus_sign() else f for f in factors if f is not sympy.E)
-    found |= dict.fromkeys(map(_nowhere_zero, upright))
+    found = dict.fromkeys(Condition(f, Sign.NONZERO) for f in (*bases, *upright))
     fixed = {*start, *(symbol.name for symbol, _ in piece.constants)}
     return tuple(c for c in found if c.names and c.names <= fixed)
 
@@ -323,12 +323,6 @@ def _shown(piece: Piece) -> list[Expr]:
     found = [piece.value, *piece.gradient, *named]
     found += [r.explicit for r in piece.roots if r.explicit is not None]
     return found if piece.kernel is None or piece.kind != "quadrature" else [*found, piece.kernel]
-
-
-def _nowhere_zero(f: Expr) -> Condition:
-    """Return that f is not 0; of exp(u) - 1, which has the same zeros, that u is not."""
-    E = f + 1
-    return Condition(E.exp if isinstance(E, sympy.exp) else f, Sign.NONZERO)
 
 
 def asked_of_start(piece: Piece, metric: Metric, notation: Notation) -> int:

@@ -101,7 +101,8 @@ def with_products(expression: Expr) -> Expr:
     >>> with_products((sympy.exp(2 * x) - 1) ** 2 / (sympy.exp(2 * x) + 1) ** 2)
     tanh(x)**2
     """
-    whole = expression.replace(lambda e: e.is_Add, _as_product)
+    whole = sympy.powsimp(expression, combine="exp", deep=True)
+    whole = whole.replace(lambda e: e.is_Add, _as_product)
     ways = [expression, sympy.powsimp(whole, combine="exp").replace(lambda e: e.is_Mul, _with_tanh)]
     factors = sympy.Mul.make_args(expression)
     for E in (x for x in factors if isinstance(x, sympy.exp)):

@@ -13,13 +13,15 @@ from functools import partial
 import sympy
 from sympy import Expr, Symbol
 
-from derive.errors import DeriveError
+from derive.errors import DeriveError, InputError, LanguageError
 from derive.exact.field.factors import exact_square_root
 from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
 from derive.exact.field.generators import Generator
 from derive.exact.liouville import logarithmic_part
 from derive.exact.named_integrals import Exponential
-from derive.exact.towers.tower import to_field
+from derive.exact.towers.images import Images
+from derive.exact.towers.reader import refined
+from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.model.notation import rational, to_expr, without_modulus
 from derive.potential.accept import ZeroTest
@@ -53,6 +55,39 @@ def integral_on_leaf(
     if kinds in (["exp"], ["log"], ["exp", "log"]):
         total = CallIntegral(leaf, moving).integral(integrand)
     return total if others or total is not None else _by_parts(leaf, call, integrand, written)
+
+
+def without_integrals(
+    leaf: SolvedLeaf, f: RationalFunction, written: Callable[[RationalFunction], Expr], c: str
+) -> RationalFunction:
+    """Return a function of t where integrals of laws are closed, or named G, with a constant c."""
+    if not any(g.name in names_in(f) for g in leaf.integrals):
+        return f
+    field = leaf.field
+
+    def build(units: dict[str, int]) -> RationalFunction:
+        tower = Tower.over(FunctionField((*field.weights, c), (), field.clock), (), units)
+        images = Images(tower, {name: tower.field.named(name) for name in field.weights})
+        for g in leaf.integrals:
+            inside = field.embed(g.argument)
+            images.grow(field, names_in(inside))
+            closed, G = integral_on_leaf(leaf, inside, written), None
+            with suppress(InputError, LanguageError):
+                G = closed and tower.element(from_sympy(without_modulus(closed)))
+            own = Generator(leaf.images[g.name].name, "integral", images.of(inside))
+            begin = images.of(_beside(g, field)) - tower.field.named(c)
+            images.images[g.name] = images.minus(G or tower.adjoin(own), begin)
+        images.grow(field, names_in(f))
+        return images.of(f)
+
+    return refined(build, "an integral of a law")
+
+
+def _beside(g: Generator[RationalFunction], field: FunctionField) -> RationalFunction:
+    """Return w_0^n/n of w^n = w_0^n + n G, of the weight that an integral G gives; or 0."""
+    G, inside = field.named(g.name), (field.embed(r.argument) for r in field.generators if r.parts)
+    slopes = ((A, A.partial(field.positions[g.name])) for A in inside)
+    return next((A / n - G for A, n in slopes if n.is_constant() and not n.is_zero()), field.zero)
 
 
 def _moves(g: Generator[RationalFunction], f: RationalFunction) -> bool:
