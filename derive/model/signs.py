@@ -15,6 +15,9 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
+import sympy
+from sympy import Expr
+
 from derive.errors import DeriveError, InputError
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import RationalFunction
@@ -278,8 +281,7 @@ class Premises:
         read = dict[Condition, RationalFunction | None]()
         for c, f in zip(told, refined(build, "the units of exponentials"), strict=True):
             if f is not None and c.sign is Sign.NONZERO and not f.is_zero():
-                parts = ((to_expr(x, notation.start_symbols), x) for x, _ in factored(f)[1])
-                read |= {Condition(of, c.sign): x for of, x in parts}
+                read |= {Condition(of, c.sign): x for of, x in self._factors(f, notation)}
             else:
                 read[c] = f
         self._field = self._tower.field
@@ -298,6 +300,19 @@ class Premises:
             except (DeriveError, ValueError, ZeroDivisionError):
                 return None
         return None
+
+    def _factors(
+        self, f: RationalFunction, notation: Notation
+    ) -> Iterator[tuple[Expr, RationalFunction]]:
+        """Yield the factors of a function, in sines where it has some: cos^2 - 1 is -sin^2."""
+        images = notation.start_symbols
+        whole = to_expr(f.field.polynomial(f.numerator * f.denominator), images)
+        sines = whole.replace(lambda e: e.is_Pow, _in_sines)
+        if whole == sines:
+            yield from ((to_expr(x, images), x) for x, _ in factored(f)[1])
+        else:
+            parts = (x for x, _ in sympy.factor_list(sympy.expand(sines))[1])
+            yield from ((x, self._tower.element(from_expr(x))) for x in parts)
 
     def _given(self, without: Container[Condition] = ()) -> list[tuple[Sign, RationalFunction]]:
         read = self._read.items()
@@ -324,6 +339,13 @@ class Premises:
             if f is not None and _Signs(self._given({*implied, c}), self._taken).imply(c.sign, f):
                 implied.add(c)
         return tuple(c for c in self._read if c not in implied)
+
+
+def _in_sines(power: Expr) -> Expr:
+    """Return (1 - sin(x)^2)^n for cos(x)^(2 n); others as they are."""
+    base, n = power.as_base_exp()
+    even = base.func is sympy.cos and n.is_even
+    return (1 - sympy.sin(base.args[0]) ** 2) ** (n / 2) if even else power
 
 
 def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition, ...]:

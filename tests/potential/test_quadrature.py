@@ -138,9 +138,13 @@ def test_an_integral_over_the_root_of_a_quartic_is_elliptic():
 
 
 def test_what_k_in_beta_divides_by_is_not_0_at_the_start():
-    """Of cos(a)/cos(b), and where K is written by its square root over a constant."""
+    """Nor what has a logarithm: sin(a_0)^2 - sin(b_0)^2 by its factors, written with cosines."""
+    (piece,) = derive_once("sin(a)/cos(b)").potential.pieces
+    assert texts(piece) == ("cos(b_0) != 0",)
     (piece,) = derive_once("sin(a)*sin(b)").potential.pieces
-    assert texts(piece) == ("cos(a_0) != 0",)
+    assert piece.kind == "explicit"
+    unlike = {"sin(a_0) - sin(b_0) != 0", "sin(a_0) + sin(b_0) != 0"}
+    assert {*texts(piece)} == {"sin(a_0) != 0", "cos(a_0) != 0", *unlike}
     (piece,) = derive_once("log(exp(a) + exp(b))").potential.pieces
     assert not piece.assumptions
     assert piece.curve.weight
