@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 import sympy
 from mpmath import mp, mpf
+from sympy.utilities.lambdify import implemented_function
 from witness_flow import number, risen
 
 from derive import Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
 from derive.exact.linear.families import LogFunction
+from derive.language import parse_expression, to_sympy
 from derive.model.condition import Sign
 from derive.model.notation import Notation
 from derive.potential import antiderivative, separation, substitution
 from derive.potential.separation import disjoint_parts
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
+from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.solved_leaf import solved_leaves
 from numerics.confirm.crosscheck import crosscheck, on_curve, with_roots
 from numerics.evaluate.numbers import evaluated
@@ -70,6 +73,19 @@ OVER_BETA = [
     ("c*a/(1 + a**2)", {"c": "1/2", "a": "2"}),
     ("w*v*exp(s)", {"w": "-1/16", "v": "1", "s": "0"}),
 ]
+OVER_BETA_WITH_INTEGRALS = [
+    ("v*log(1 + exp(w))", {"v": "1", "w": "-1/2"}),
+    ("v*log(1 + exp(w))", {"v": "-1/8", "w": "1"}),  # which passes 0
+    ("atan(a)*b", {"a": "1/2", "b": "1"}),
+    ("b*exp(log(a)**2)", {"a": "3/2", "b": "1/2"}),
+    ("v/(1 + exp(-q*k))", {"v": "1", "q": "1/2", "k": "-1"}),
+    ("v/(1 + exp(-q*k))", {"v": "-1/2", "q": "-1", "k": "1/2"}),
+    ("a*tanh(b*c)", {"a": "1", "b": "1/2", "c": "1"}),
+    ("(1 + a*b)*c", {"a": "1", "b": "1/2", "c": "-1/4"}),
+    ("exp(a*b)*c", {"a": "1/2", "b": "-1", "c": "1"}),
+    ("a*(b*c + d)", {"a": "-1/2", "b": "1/2", "c": "1", "d": "1/4"}),
+    ("a + a*b*c", {"a": "1/2", "b": "1", "c": "-1/2"}),
+]
 
 
 def quadrature(output, start=None):
@@ -102,9 +118,14 @@ FREE = [
     ("u*v*w + log(1 + exp(c))", {"u": "1", "v": "1/2", "w": "-1", "c": "1/3"}),
     ("u*v**3 + c + exp(c)", {"u": "1", "v": "1/2", "c": "1/3"}),
     ("log(b) + a - b", {"a": "1/2", "b": "2"}),
+    ("exp(a**2)/(1 + exp(-b**2))", {"a": "1/2", "b": "1"}),
+    ("exp(a**2)/(1 + exp(-b**2))", {"a": "-1/2", "b": "-1"}),
+    ("(a*b)**(3/4) + a*b", {"a": "2", "b": "1"}),
+    ("(a*b)**(3/4) + a*b", {"a": "-1", "b": "-3/2"}),
+    ("a*b + sinh(a*b)", {"a": "1", "b": "-1/2"}),
 ]
 """Of each one form, from a start in symbols: on either side of a constant beside a weight, of a
-delta of either sign, and of sums without common weights."""
+delta of either sign, of sums without common weights, and with an integral within the integral."""
 
 
 @pytest.mark.every(4)
@@ -180,20 +201,33 @@ def test_a_wrong_antiderivative_is_not_printed(monkeypatch):
 
 
 def follow(piece, output, start):
+    """Compare dQ/dbeta with mu, the time of w' = grad F, and Q with int mu K dmu, both ways."""
     path, (slope,), (beta,) = piece.curve, piece.gradient, piece.betas
 
     def at(w, F):
-        return known(piece, start) | (w if path is None else on_curve(path, w)) | {beta.name: F}
+        values = known(piece, start) | (w if path is None else on_curve(path, w)) | {beta.name: F}
+        return values | {G.name: evaluated(f, values) for G, f in piece.abbreviations}
 
-    with mp.workdps(20):
+    def value(e, values):
+        e = e if path is None else with_roots(e, path, here)
+        for G, f in piece.abbreviations:
+
+            def integral(x, f=f):
+                return evaluated(f, {**values, path.parameter.name: x})
+
+            found = implemented_function(G.name, integral)
+            e = e.replace(sympy.Function(G.name, real=True), found)
+        return evaluated(e, values)
+
+    close = 1e-11 if piece.abbreviations else 1e-12
+    with mp.workdps(15 if piece.abbreviations else 20):
         here = at(*risen(output, start, 0)[:2])
         for time in (TIME, -TIME / 2):
             w, F, _, expected = risen(output, start, time)
             there = at(w, F)
-            mu, Q = (e if path is None else with_roots(e, path, here) for e in (slope, piece.value))
-            assert path is None or abs(evaluated(path.beta, there) - F) < 1e-12
-            assert abs(evaluated(mu, there) - time) < 1e-12
-            rise = evaluated(Q, there) - evaluated(Q, here)
+            assert path is None or abs(value(path.beta, there) - F) < close
+            assert abs(value(slope, there) - time) < close
+            rise = value(piece.value, there) - value(piece.value, here)
             assert abs(rise - expected) < 1e-9
             assert abs(expected) > 1e-5
 
@@ -235,6 +269,33 @@ def test_a_wrong_part_is_not_printed(monkeypatch):
         assert piece.lift is None
 
 
+@pytest.mark.parametrize("output", ["v*log(1 + exp(w))", "v/(1 + exp(-q*k))"])
+def test_a_wrong_last_weight_is_not_printed(monkeypatch, output):
+    p = Parameterization.parse([output])
+    conserved = find_conserved(find_lie_structure(p))
+    assert leaves_of(conserved, p)
+    own = solved_leaf.Generator
+    wrong = lambda name, kind, a, *n: own(name, kind, 2 * a, *n)  # noqa: E731
+    monkeypatch.setattr(solved_leaf, "Generator", wrong)
+    assert not leaves_of(conserved, p)
+
+
+@pytest.mark.parametrize(
+    ("output", "closed"), [("exp(a*b)*c", "log"), ("(1 + a*b)*c", "log"), ("atan(a)*b", "atan")]
+)
+def test_the_integral_of_a_root_or_an_angle_is_closed(output, closed):
+    (piece,) = derive_once(output).potential.pieces
+    (_, G), _ = piece.abbreviations
+    assert not G.has(sympy.Integral)
+    assert G.has(getattr(sympy, closed))
+
+
+def test_the_root_of_a_quadratic_is_in_the_time():
+    """Of asinh(a) + b along a, dmu = sqrt(a^2 + 1) da is closed as well, but Q is not."""
+    (piece,) = derive_once("asinh(a) + b").potential.pieces
+    assert not piece.gradient[0].has(sympy.Integral)
+
+
 find_part = separation._part_in_weights
 
 
@@ -247,23 +308,29 @@ def test_what_has_no_named_integral_and_parts_that_ask_a_sign_keep_the_verdict(o
     assert d.potential.kind == "quadrature"
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize(("output", "start"), OVER_BETA)
-def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start):
-    """K(b), and what b^2 is, at the weight that the flow has there, on both sides of a zero."""
-    piece = quadrature(output, start)
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("output", "start", "free"), [
+    *((output, start, start) for output, start in OVER_BETA),
+    *((output, start, {}) for output, start in OVER_BETA_WITH_INTEGRALS),
+])  # fmt: skip
+def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start, free):
+    """K(b), G(b) = int a ds to t(b), and what b^2 is, with t there, on both sides of a zero."""
+    piece = quadrature(output, free)
     assert piece.curve is None
-    ((_, kernel),) = piece.abbreviations
-    found = re.fullmatch(
-        r"`t\(\w+\) = (\w+)` where `F = (\w+)`, so that `(.+) = \2\*\*2`", piece.note
-    )
-    assert found
-    weight, square = found[1], sympy.sympify(found[3].replace(f"t({found[2]})", "t_b"))
-    (t,) = (s for s in kernel.free_symbols if s.name.startswith("t("))
+    *integrals, (_, kernel) = piece.abbreviations
+    pattern = r"`(t\(\w+\)) = ([^`]+)` where `F = \w+`, so that `(.+) = \w+\*\*2`"
+    t, place, square = re.match(pattern, piece.note).groups()
+    names = {t: "t_b"} | {G.name: "G_b" for G, _ in integrals}
+    for name, plain in names.items():
+        square = square.replace(name, plain)
+    square = sympy.sympify(square.replace("abs(", "Abs("))
     with mp.workdps(20):
         for time in (0, TIME, -TIME / 2):
             w, F, K, _ = risen(output, start, time)
-            there = {**known(piece, start), t.name: w[weight], "t_b": w[weight]}
+            there = known(piece, start)
+            there[t] = there["t_b"] = evaluated(to_sympy(parse_expression(place)), w)
+            for G, integral in integrals:
+                there[G.name] = there["G_b"] = evaluated(integral, there)
             assert abs(evaluated(kernel, there) - K) < 1e-12
             assert abs(evaluated(square, there) - F**2) < 1e-12
 
