@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from derive import Verdict
 from tests.published import derive_once
-from tests.test_open_matrices import PRODUCT, ended, off_row, parse
+from tests.test_open_matrices import PRODUCT, off_row, parse
+from tests.witnesses.flows import Flows, end_of
 
 
 def relu_net(start, X, slope_of_loss, c, time, steps=6000):
@@ -51,18 +51,11 @@ def test_circular_convolution_under_even_measurements_is_a_product_of_width_two(
     places = np.array([[(i - j) % n for j in range(n)] for i in range(n)])
 
     def convolved(flat):
-        u, v = flat.reshape(2, n)
-        return u[places] @ v
-
-    def slope(_, flat):
-        u, v = flat.reshape(2, n)
-        pull = X.T @ (y - X @ convolved(flat))
-        return np.concatenate([v[places].T @ pull, u[places].T @ pull])
+        return np.einsum("...ij,...j->...i", flat[..., :n][..., places], flat[..., n:])
 
     begin = rng.normal(size=2 * n)
     y = X @ convolved(begin + 0.4 * rng.normal(size=2 * n))
-    end = ended(slope, begin, 200)
-    assert np.abs(X @ convolved(end) - y).max() < 1e-9
+    end = Flows.of_function(convolved, begin).fitted(X, y)
 
     def rows(flat):
         u, v = np.fft.fft(flat.reshape(2, n))[:, :count]
@@ -84,20 +77,19 @@ def test_squares_of_symmetric_matrices_scale_rows_as_sinkhorn_does(n):
     rng = np.random.default_rng(n)
     W = rng.normal(size=(n, n))
     W, rows = W + W.T, max(1, n - 1)
+
+    def squared(flat):
+        V = flat.reshape(*flat.shape[:-1], n, n)
+        return (V @ V).reshape(flat.shape)
+
     for diagonal in (True, False):
         X = np.array([np.diag(x) for x in rng.normal(size=(rows, n))])
         X = X if diagonal or n == 2 else X + 0.5 * np.roll(np.eye(n), 1, 0)
         X = (X + X.transpose(0, 2, 1)) / 2
         aim = W + 0.3 * rng.normal(size=(n, n))
         y = np.tensordot(X, (aim + aim.T) @ (aim + aim.T) / 4, 2)
-
-        def slope(_, flat, X=X, y=y):
-            V = flat.reshape(n, n)
-            pull = np.tensordot(y - np.tensordot(X, V @ V, 2), X, 1)
-            return (pull @ V.T + V.T @ pull).ravel()
-
-        V = ended(slope, W, 300).reshape(n, n)
-        assert np.abs(np.tensordot(X, V @ V, 2) - y).max() < 1e-8
+        end = Flows.of_function(squared, W).fitted(X.reshape(rows, -1), y)
+        V = end.reshape(n, n)
         grown = np.log(V**2 / W**2).ravel()
         # dQ = sum_k nu_k db_k with b = T 1 is log(T/M)_kl/4 = (nu_k + nu_l)/2, nu in the span of a
         forms = np.array([np.add.outer(np.diag(x), np.diag(x)).ravel() for x in X])
@@ -108,33 +100,30 @@ def test_squares_of_symmetric_matrices_scale_rows_as_sinkhorn_does(n):
 def test_tensors_of_any_rank_decouple_under_diagonal_measurements(n):
     """b_k = sum_l u_kl v_kl w_kl moves by itself: one mu_k for all l, in the span of a."""
     rng, rank = np.random.default_rng(n), 2
-    begin = rng.normal(size=(3, n, rank))
+    begin = rng.normal(size=3 * n * rank)
     a = rng.normal(size=(max(1, n - 1), n))
 
-    def b(w):
-        return np.prod(w.reshape(3, n, rank), axis=0).sum(axis=1)
+    def of(count):
+        return lambda w: np.prod(w.reshape(*w.shape[:-1], 3, count, rank), axis=-3).sum(axis=-1)
 
-    y = a @ b(begin + 0.3 * rng.normal(size=begin.shape))
+    b = of(n)
 
-    def slope(_, flat):
-        w = flat[: begin.size].reshape(3, n, rank)
-        pull = a.T @ (y - a @ b(flat[: begin.size]))
-        others = np.array([w[1] * w[2], w[0] * w[2], w[0] * w[1]])
-        return np.concatenate([(others * pull[:, None]).ravel(), pull])
+    y, one = a @ b(begin + 0.3 * rng.normal(size=begin.size)), np.ones(1)
+    flows = Flows.of_function(b, begin)
 
-    flat = np.concatenate([begin.ravel(), np.zeros(n)])
-    end = ended(slope, flat, 300)
-    assert np.abs(a @ b(end[: begin.size]) - y).max() < 1e-9
+    def timed(_, state):
+        pull = a.T @ (y - a @ b(state[:-n]))
+        return np.concatenate([flows.velocity(state[:-n], pull), pull])
+
+    end = end_of(timed, np.append(begin, np.zeros(n)), (0, 300), method="LSODA")
+    assert np.abs(a @ b(end[:-n]) - y).max() < 1e-9
     again = []
     for k in range(n):  # one output, from the same start, steered for the time mu_k
-        w = begin[:, k].ravel()
-        alone = solve_ivp(
-            lambda _, w: np.array([w[2:4] * w[4:], w[:2] * w[4:], w[:2] * w[2:4]]).ravel(),
-            (0, end[begin.size + k]), w, "DOP853", rtol=1e-12, atol=1e-14,
-        ).y[:, -1]  # fmt: skip
-        again.append(float(np.prod(alone.reshape(3, 2), axis=0).sum()))
-    assert np.allclose(again, b(end[: begin.size]), atol=1e-8)
-    assert off_row(a, end[begin.size :]) < 1e-9
+        single = Flows.of_function(of(1), begin.reshape(3, n, rank)[:, k])
+        ((alone, _),) = single.steered([one], end[k - n])
+        again.append(*of(1)(alone))
+    assert np.allclose(again, b(end[:-n]), atol=1e-8)
+    assert off_row(a, end[-n:]) < 1e-9
     assert derive_once(["u1*v1*w1 + u2*v2*w2"]).verdict is Verdict.PROVED
 
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares, linprog
+from scipy.special import softmax
 
 from derive import InputError, Parameterization, Verdict
 from derive.certificate.checking.check import check_text
@@ -16,6 +16,7 @@ from derive.model.matrices import MatrixMap
 from derive.weights.orbit import Orbit
 from tests.certificate.certificates import assert_rejected
 from tests.published import derive_once
+from tests.witnesses.flows import Flows, end_of
 
 SYMMETRIC, PRODUCT = {"W": "n x r"}, {"U": "n x r", "V": "m x r"}
 
@@ -28,49 +29,27 @@ def orthonormal(n, rng):
     return np.linalg.qr(rng.normal(size=(n, n)))[0]
 
 
-def flow_of(terms, start, pull):
-    """Return weights and beta of the flat weights, their start, and their velocity under a pull.
-
-    Gradient flow of a loss with the gradient -pull(beta); nothing of Q is known.
-    """
+def flow_of(terms, start):
+    """Return the flow of the entries of beta = sum c A B^T, by F alone, and the weights of it."""
     ends = np.cumsum([w.size for w in start.values()])[:-1]
 
     def weights(flat):
-        parts = zip(start.items(), np.split(flat, ends), strict=True)
-        return {name: x.reshape(w.shape) for (name, w), x in parts}
+        parts = zip(start.items(), np.split(flat, ends, -1), strict=True)
+        return {name: x.reshape(*flat.shape[:-1], *w.shape) for (name, w), x in parts}
 
-    def beta(w):
-        return sum(float(c) * w[a] @ w[b].T for a, b, c in terms)
-
-    def slope(_, flat):
+    def F(flat):
         w = weights(flat)
-        along, grown = pull(beta(w)), {name: 0 * x for name, x in w.items()}
-        for a, b, c in terms:
-            grown[a] += float(c) * along @ w[b]
-            grown[b] += float(c) * along.T @ w[a]
-        return np.concatenate([x.ravel() for x in grown.values()])
+        beta = sum(float(c) * w[a] @ np.swapaxes(w[b], -1, -2) for a, b, c in terms)
+        return beta.reshape(*flat.shape[:-1], -1)
 
-    return weights, beta, np.concatenate([w.ravel() for w in start.values()]), slope
+    return Flows.of_function(F, start.values()), weights
 
 
-def ended(slope, flat, time, **how):
-    """Return where a flow is after some time."""
-    how = {"rtol": 1e-12, "atol": 1e-14, **how}
-    return solve_ivp(slope, (0, time), flat.ravel(), "LSODA", **how).y[:, -1]
-
-
-def limit_of(terms, start, X, y, rate=1.0):
-    """Return the weights where gradient flow on the squared loss ends."""
-
-    def left(b):
-        return y - np.tensordot(X, b, 2)
-
-    weights, beta, flat, slope = flow_of(terms, start, lambda b: np.tensordot(left(b) * rate, X, 1))
-    for k in range(12):
-        flat = ended(slope, flat, 5 * 2**k)
-        if np.max(np.abs(left(beta(weights(flat))))) < 1e-11:
-            return weights(flat), beta
-    pytest.fail("the flow does not converge")
+def limit_of(terms, start, X, y, rate=None):
+    """Return the weights where gradient flow on the squared loss ends, and beta as a function."""
+    flows, weights = flow_of(terms, start)
+    end = weights(flows.fitted(X.reshape(len(X), -1), y, rate))
+    return end, lambda w: sum(float(c) * w[a] @ w[b].T for a, b, c in terms)
 
 
 def moved_by_loss_weights(terms, start, X, y):
@@ -208,13 +187,14 @@ def test_separable_data_end_at_the_largest_nuclear_margin(text, matrices, size):
     _, _, X = bases_of(model, size, a, rng)
     start = drawn_start(model, size, 2, rng)
 
-    def pull(b):
-        margins = np.tensordot(X, b, 2)
-        share = np.exp(margins.min() - margins)
-        return np.tensordot(share / share.sum(), X, 1)
+    rows = X.reshape(2, -1)
 
-    weights, beta, flat, slope = flow_of(model.terms, start, pull)
-    end = beta(weights(ended(slope, flat, 5, rtol=1e-7, atol=1e-6)))
+    def pull(_, w):
+        return flows.velocity(w, rows.T @ softmax(-rows @ flows.F(w)))
+
+    flows, _ = flow_of(model.terms, start)
+    end = end_of(pull, flows.w0, (0, 5), method="LSODA", rtol=1e-7, atol=1e-6)
+    begin, end = (flows.F(w).reshape(size) for w in (flows.w0, end))
     margin = np.tensordot(X, end, 2).min() / np.linalg.norm(end, "nuc")
     free = np.hstack([a, -a])
     of_signs = a if positive else free
@@ -224,7 +204,6 @@ def test_separable_data_end_at_the_largest_nuclear_margin(text, matrices, size):
     )
     assert abs(margin * least - 1) < 0.02
     assert least > 1.2 * other or of_signs is free  # of beta >= 0, and not of all
-    begin = beta(start)
     before = np.tensordot(X, begin, 2).min() / np.linalg.norm(begin, "nuc")
     assert abs(before * least - 1) > 0.1
 
@@ -261,20 +240,15 @@ def test_correlations_are_kept_and_q_is_of_eigenvalues_where_the_start_commutes(
     assert (off_row(rows, moved.ravel()) < 1e-8) == commutes
 
 
-def end_of_three(start, X, y, rate, time, **how):
+def end_of_three(start, X, y, rows):
     """Return beta = U B C where square factors end that fit y."""
 
-    def beta(flat):
-        return np.linalg.multi_dot(flat.reshape(start.shape))
+    def F(flat):
+        U, B, C = np.moveaxis(flat.reshape(*flat.shape[:-1], *start.shape), -3, 0)
+        return (U @ B @ C).reshape(*flat.shape[:-1], -1)
 
-    def slope(_, flat):
-        U, B, C = flat.reshape(start.shape)
-        pull = np.tensordot((y - np.tensordot(X, U @ B @ C, 2)) * rate, X, 1)
-        return np.array([pull @ (B @ C).T, U.T @ pull @ C.T, (U @ B).T @ pull]).ravel()
-
-    found = beta(ended(slope, start, time, **how))
-    assert np.abs(np.tensordot(X, found, 2) - y).max() < 1e-6
-    return found
+    flows = Flows.of_function(F, start)
+    return F(flows.fitted(X.reshape(len(X), -1), y, rows)).reshape(start.shape[1:])
 
 
 def test_balanced_factors_that_are_not_aligned_have_limits_that_loss_weights_move():
@@ -293,8 +267,7 @@ def test_balanced_factors_that_are_not_aligned_have_limits_that_loss_weights_mov
         b = np.linalg.multi_dot(start)
         y = np.tensordot(X, b + 0.4 * np.linalg.norm(b) * E @ np.diag([1, 0.5, 0.7]) @ H.T, 2)
         rates = np.array([[1.0, 1.0], [1.0, 10.0]])
-        ends = [end_of_three(start, X, y, rate, 300, rtol=1e-11, atol=1e-13) for rate in rates]
-        assert max(np.abs(np.tensordot(X, x, 2) - y).max() for x in ends) < 1e-8
+        ends = [end_of_three(start, X, y, rate) for rate in rates]
         apart.append(np.linalg.norm(ends[1] - ends[0]) / np.linalg.norm(ends[0] - b))
     assert apart[0] < 1e-7
     assert apart[1] > 1e-3
@@ -386,7 +359,7 @@ def test_small_aligned_starts_of_three_factors_end_at_the_least_nuclear_norm():
     bases = [orthonormal(n, rng) for _ in range(4)]
     X = np.array([bases[0] * np.array([1.0, 2.0]) @ bases[3].T])
     start = alpha * np.array([left @ right.T for left, right in pairwise(bases)])
-    end = end_of_three(start, X, np.array([2.0]), 1.0, 400, rtol=1e-9, atol=1e-6)
+    end = end_of_three(start, X, np.array([2.0]), None)
     # The least of b_1 + b_2 where b_1 + 2 b_2 = 2.
     assert abs(np.linalg.norm(end, "nuc") - 1) < 0.02
     off = bases[0].T @ end @ bases[3]

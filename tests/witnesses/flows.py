@@ -67,6 +67,13 @@ class Flows:
         return cls(np.array([*first, *u_0]), lambda w: F(w)[:, 0], J, inverse)
 
     @classmethod
+    def of_function(cls, F, w0):
+        """Take an analytic function of the last axis of arrays, and J by complex steps."""
+        w0 = np.concatenate([np.ravel(part) for part in w0])
+        step, eye = 1e-100, np.eye(len(w0))
+        return cls(w0, F, lambda w: F(w + 1j * step * eye).imag.T / step, lambda w: eye)
+
+    @classmethod
     def side_by_side(cls, copies):
         """Return copies with weights of their own as one F."""
         ends = np.cumsum([len(c.w0) for c in copies])[:-1]
