@@ -10,7 +10,6 @@ from itertools import product
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import solve_ivp
 
 from derive import NumericalError, Verdict
 from derive.certificate.checking.check import check
@@ -18,6 +17,7 @@ from derive.components import in_components
 from numerics import crosscheck
 from tests.certificate.certificates import assert_rejected
 from tests.published import derive_once, record_once
+from tests.witnesses.flows import Flows
 
 WEIGHTS = ("a", "b", "c", "d")
 
@@ -120,19 +120,6 @@ MODELS = [
 ]
 
 
-def steered(outputs, weights, start, time, pull):
-    """Return the weights that w' = J^T pull(t) reaches, by F alone."""
-    symbols = sympy.symbols(weights)
-    F = [sympy.sympify(x, dict(zip(weights, symbols, strict=True))) for x in outputs]
-    J = sympy.lambdify(symbols, sympy.Matrix(F).jacobian(symbols), "numpy")
-
-    def field(t, w):
-        return np.array(J(*w), float).T @ pull(t)
-
-    end = solve_ivp(field, (0, time), start, "DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
-    return end, np.array(sympy.lambdify(symbols, F)(*end), float)
-
-
 @pytest.mark.parametrize("outputs", MODELS)
 def test_the_formula_is_the_q_that_flows_follow(outputs):
     d = derive_once(outputs)
@@ -144,10 +131,9 @@ def test_the_formula_is_the_q_that_flows_follow(outputs):
     first = np.array([1.25, 1.5, 0.75])
     names = dict(zip(d.potential.parameterization.start_symbols, first, strict=True))
     q = d.potential.numeric({x: str(value) for x, value in names.items()})
-    end, beta = steered(
-        outputs, weights, first, 0.2, lambda t: np.array([1 + np.sin(9 * t), -0.5 + t])
-    )
-    origin = np.array(q.beta0, float)
+    flows = Flows.of(d.parameterization, names)
+    end, _ = flows.steered([np.array(pull) for pull in ((0.6, -0.4), (0.2, -0.6))], 0.1)[-1]
+    beta, origin = flows.F(end), np.array(q.beta0, float)
 
     def at(expression, w, b):
         values = {**names, **dict(zip(weights, w, strict=True))}

@@ -4,20 +4,20 @@ import copy
 import dataclasses
 import pickle
 import random
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import solve_ivp
 
 from derive import InputError, Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
-from derive.language import to_text
 from derive.model.entrywise import EntrywiseMap
 from numerics.confirm.regression_problem import complete_problem, draw_target
 from numerics.confirm.sizes import EntriesAt, check_sizes
 from tests.published import derive_once
+from tests.witnesses.flows import Flows, Unreached
 
 PROVED = [
     ("exp(v)/sum(exp(v))", "v", "-n*exp(-c/n)*prod(beta_i)**(1/n)"),
@@ -148,32 +148,14 @@ def test_flows_agree_and_refute_what_is_broken(text, each, options):
 
 def moved_by_loss_weights(model, n, draws):
     """Return by what part of its way loss weights move the limit of a flow that knows F alone."""
-    outputs = [sympy.sympify(to_text(tree)) for tree in model.of_size(n)]
-    weights = sorted({w for f in outputs for w in f.free_symbols}, key=str)
-    F, J = (
-        sympy.lambdify([weights], x, "numpy", cse=True)
-        for x in (outputs, sympy.Matrix(outputs).jacobian(weights))
-    )
-
-    def limit(start, X, y, of_loss):
-        def slope(_, w):
-            return -J(w).T @ (X.T @ (of_loss * (X @ F(w) - y)))
-
-        w = start
-        for k in range(14):
-            w = solve_ivp(slope, (0, 4 * 2.0**k), w, "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
-            if np.abs(X @ F(w) - y).max() < 1e-11:
-                return np.array(F(w))
-        return None
-
-    rng, found = np.random.default_rng(n), []
+    p, rng, found = Parameterization(model.of_size(n)), np.random.default_rng(n), []
     for _ in range(draws):
-        start, X = rng.uniform(0.6, 1.5, len(weights)), rng.normal(size=(2, n - model.left_out))
-        y = X @ F(start * rng.uniform(0.5, 1.6, len(weights)))
-        ends = [limit(start, X, y, np.array([1.0, x])) for x in (1.0, 30.0)]
-        if all(end is not None for end in ends):
-            way = np.linalg.norm(ends[0] - np.array(F(start)))
-            found.append(np.linalg.norm(ends[1] - ends[0]) / way)
+        start, X = rng.uniform(0.6, 1.5, p.p), rng.normal(size=(2, n - model.left_out))
+        flows = Flows.of(p, dict(zip(p.start_symbols, start, strict=True)))
+        y = X @ flows.F(start * rng.uniform(0.5, 1.6, p.p))
+        with suppress(Unreached):
+            one, two = (flows.F(flows.fitted(X, y, np.array([1.0, x]))) for x in (1.0, 30.0))
+            found.append(np.linalg.norm(two - one) / np.linalg.norm(one - flows.F(start)))
     return max(found)
 
 
