@@ -45,6 +45,7 @@ def test_verdicts_have_their_evidence(line):
         assert d.warping.g == 1
     if d.verdict is Verdict.REFUTED:
         assert d.warping.g is d.potential.Q is d.potential.gradient is None
+        assert d.conserved.count == len(d.conserved.laws)
 
 
 def conditions(model, w):
@@ -184,6 +185,7 @@ def test_every_rendering_is_written(line):
         assert all(len(re.findall(left, x)) == len(re.findall(right, x)) for x in (page, snippet))
     assert snippet.count("$") % 2 == 0
     assert "**" not in snippet
+    assert r"\documentclass" not in snippet
     assert page.startswith(r"\documentclass")
     assert "norm_u" not in text
     assert r"\mathit{norm}" not in page

@@ -127,9 +127,3 @@ def test_what_needs_a_dimension_says_so(text):
 def test_a_coefficient_is_as_it_is_written(text, phi):
     ((_, found),) = parse_combination(text, ["u"]).values()
     assert to_text(found) == phi
-
-
-def test_the_dimension_free_neuron_agrees_with_three_dimensions():
-    free = derive_once("a*u", vectors=["u"])
-    assert free.verdict is Verdict.PROVED
-    assert str(free.warping.g) == "a"

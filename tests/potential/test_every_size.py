@@ -311,14 +311,6 @@ def test_a_slope_that_is_simplified_wrongly_is_not_printed(monkeypatch):
     assert sympy.simplify(kept.slope.subs(gam, kept.notation.s) / right.slope) == 1
 
 
-def test_rates_count():
-    texts, rates = ["gam*v/norm(v)"], {"v": "2", "gam": "3"}
-    with_rates, without = (
-        derive_once(EntrywiseMap.parse(texts, ["v"], rates=r)).potential.slope for r in (rates, {})
-    )
-    assert with_rates != without
-
-
 @pytest.mark.parametrize(("text", "parameters"), [("v/sum(v)", []), ("a - v/(1 + norm(v))", ["a"])])
 def test_flows_at_two_three_and_five(text, parameters):
     """Constants of F have numbers there."""

@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from derive import InputError, Parameterization
 from numerics import audit_run
 from tests.cli.commands import run
 from tests.witnesses import WITNESSES, Refuted
-from tests.witnesses.run import model
+from tests.witnesses.run import of_log
 
 MODELS = {
     "u*v": (lambda w: w[0] * w[1], lambda w: np.stack([w[1], w[0]])),
@@ -342,9 +341,11 @@ NEURON = np.array([[0.0], [0.5], [0.6], [0.7]])
 def test_a_start_is_told_by_what_tells_the_weights(outputs, w, X, y, told):
     """Else there is none, nor a limit; the audit has as many laws as are finite."""
     p, log = Parameterization.parse(outputs), [w]
-    beta, push = model(SimpleNamespace(derivation=SimpleNamespace(parameterization=p)))
+    flows = of_log(p, w)
     for _ in range(3000):
-        w = w + 0.04 * push(w, np.transpose(X) @ (y - X @ beta(w)))
+        at = w.T.ravel()
+        move = flows.velocity(at, np.transpose(X) @ (y - X @ flows.F(at)))
+        w = w + 0.04 * move.reshape(w.T.shape).T
         log.append(w)
     r = audit_run(p, np.array(log), np.array(X), np.array(y))
     assert r.is_run
