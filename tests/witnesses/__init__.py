@@ -11,6 +11,7 @@ import pkgutil
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -43,16 +44,21 @@ class Unreached(Exception):
     """A run ended early, or left the doubles or what is asked of it: it is no trial."""
 
 
-def witness(*kinds):
-    """Make a function the witness of some kinds; it raises Refuted where a statement is false."""
+def witness(*kinds, each=None):
+    """Make a function the witness of some kinds; it raises Refuted where a statement is false.
+
+    What *each* draws of the record, and of the statement, is tried one after the other.
+    """
 
     def add(run):
         @functools.wraps(run)
         def function(record, statement, rng):
-            try:
-                return run(record, statement, rng)
-            except Unreached:
-                return 0
+            drawn = [()] if each is None else ((x,) for x in each(record, rng, statement))
+            trials = 0
+            for given in drawn:
+                with suppress(Unreached):
+                    trials += run(record, statement, rng, *given) or 0
+            return trials
 
         assert KINDS.keys() >= set(kinds)
         others = {WITNESSES[k].__name__ for k in kinds if k in WITNESSES}

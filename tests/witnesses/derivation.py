@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,7 +40,18 @@ ACUTE = 1.0
 NO_TRIAL = (
     Unreached, DeriveError, NumericalError, TypeError, ValueError, ArithmeticError, NameError
 )  # fmt: skip
+
+
 Path = list[tuple[np.ndarray, np.ndarray]]
+
+
+@contextmanager
+def reached():
+    """Take what fails here for a run that is no trial."""
+    try:
+        yield
+    except NO_TRIAL:
+        raise Unreached from None
 
 
 def function(expression, names, numbers):
@@ -128,14 +140,14 @@ def draw_vector(d, direction, rng):
     return None
 
 
-def cases(d, rng):
+def cases(d, rng, *_):
     """Draw cases, as far as there are any; of records that are made of a derivation, its cases."""
     d = getattr(d, "derivation", d)
     drawn = (draw_case(d, rng) for _ in range(TRIALS))
     yield from (case for case in drawn if case is not None)
 
 
-def steered(d, rng):
+def steered(d, rng, *_):
     """Yield cases with weights and int g lambda along drawn steering, while g keeps its sign."""
     for case in cases(d, rng):
         if case.g is None:
@@ -167,27 +179,23 @@ def fitting(case, rng, least=1):
     return X, X @ case.flows.F(case.flows.steered(draw_steering(size, rng, 2))[-1][0])
 
 
-@witness("regularizer", "dual")
-def gradient_is_accumulated(d, statement, rng):
+@witness("regularizer", "dual", each=steered)
+def gradient_is_accumulated(d, statement, rng, run):
     """Compare grad Q(beta(t)) with int g lambda, up to one positive factor for each start."""
-    trials = 0
-    for case, path in steered(d, rng):
-        if case.gradient is None or case.g is None:
-            continue
-        try:
-            slopes = np.array([case.gradient(case.flows.F(w)) for w, _ in path])
-        except NO_TRIAL:
-            continue
-        ys = np.array([y for _, y in path])
-        size = np.sum(ys * ys)
-        if not np.all(np.isfinite(slopes)) or size < 1e-12:
-            continue
-        factor = np.sum(slopes * ys) / size
-        error = np.max(np.abs(slopes - factor * ys)) / np.max(np.abs(factor * ys))
-        if not (error < CLOSE and factor * case.g(case.flows.w0) > 0):
-            raise Refuted(f"grad Q is off by {error} from {case.starts}")
-        trials += 1
-    return trials
+    case, path = run
+    if case.gradient is None or case.g is None:
+        return 0
+    with reached():
+        slopes = np.array([case.gradient(case.flows.F(w)) for w, _ in path])
+    ys = np.array([y for _, y in path])
+    size = np.sum(ys * ys)
+    if not np.all(np.isfinite(slopes)) or size < 1e-12:
+        return 0
+    factor = np.sum(slopes * ys) / size
+    error = np.max(np.abs(slopes - factor * ys)) / np.max(np.abs(factor * ys))
+    if not (error < CLOSE and factor * case.g(case.flows.w0) > 0):
+        raise Refuted(f"grad Q is off by {error} from {case.starts}")
+    return 1
 
 
 @witness("kernel")
@@ -347,65 +355,51 @@ def require_in_rows(d, X, slope, case):
         raise Refuted(f"grad Q is {off} off the rows {X.tolist()} from {case.starts}")
 
 
-@witness("minimiser")
-def kkt_at_the_limit(d, statement, rng):
+@witness("minimiser", each=cases)
+def kkt_at_the_limit(d, statement, rng, case):
     """Look whether grad Q at the limit of a flow of the weights is in the row space of X."""
-    trials = 0
-    for case in cases(d, rng):
-        try:
-            X, y = fitting(case, rng)
-            w = case.flows.fitted(X, y)
-            slope = case.gradient(case.flows.F(w))
-            inside = case.on_this_side(w)
-        except NO_TRIAL:
-            continue
-        if np.all(np.isfinite(slope)) and inside:
-            require_in_rows(d, X, slope, case)
-            trials += 1
-    return trials
+    with reached():
+        X, y = fitting(case, rng)
+        w = case.flows.fitted(X, y)
+        slope = case.gradient(case.flows.F(w))
+        inside = case.on_this_side(w)
+    if np.all(np.isfinite(slope)) and inside:
+        require_in_rows(d, X, slope, case)
+        return 1
 
 
-@witness("every time")
-def gradient_in_the_cone(d, statement, rng):
+@witness("every time", each=cases)
+def gradient_in_the_cone(d, statement, rng, case):
     """Run the logistic loss for some time: grad Q is X^T s with s >= 0."""
-    trials, d = 0, getattr(d, "derivation", d)
-    for case in cases(d, rng):
-        size = len(case.flows.F(case.flows.w0))
-        X = np.array([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(max(1, size - 1))])
-        try:
-            w = case.flows.logistic(X, rng.uniform(0.2, 3.0))
-            slope = case.gradient(case.flows.F(w))
-            inside = case.on_this_side(w)
-            sign = 1.0 if case.g is None else np.sign(case.g(case.flows.w0))
-        except NO_TRIAL:
-            continue
-        if np.all(np.isfinite(slope)) and inside:
-            _, off = nnls(X.T, sign * slope)
-            if off > CLOSE * 10 * (1 + np.max(np.abs(slope))) and not unseen(d):
-                raise Refuted(f"grad Q is {off} off the cone of {X.tolist()} from {case.starts}")
-            trials += 1
-    return trials
+    d = getattr(d, "derivation", d)
+    size = len(case.flows.F(case.flows.w0))
+    X = np.array([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(max(1, size - 1))])
+    with reached():
+        w = case.flows.logistic(X, rng.uniform(0.2, 3.0))
+        slope = case.gradient(case.flows.F(w))
+        inside = case.on_this_side(w)
+        sign = 1.0 if case.g is None else np.sign(case.g(case.flows.w0))
+    if np.all(np.isfinite(slope)) and inside:
+        _, off = nnls(X.T, sign * slope)
+        if off > CLOSE * 10 * (1 + np.max(np.abs(slope))) and not unseen(d):
+            raise Refuted(f"grad Q is {off} off the cone of {X.tolist()} from {case.starts}")
+        return 1
 
 
-@witness("shrunk start")
-def decay_shrinks(d, statement, rng):
+@witness("shrunk start", each=cases)
+def decay_shrinks(d, statement, rng, case):
     """Run decay that fades, and gradient flow from the shrunken start: both end at one beta."""
-    trials = 0
-    for case in cases(d, rng):
-        rate = rng.uniform(0.1, 1.0)
-        shrunk = replace(case.flows, w0=np.exp(-rate) * case.flows.w0)
-        try:
-            X, y = fitting(case, rng)
-            one = case.flows.fitted(X, y, decay=lambda t, k=rate: k * np.exp(-t))
-            two = shrunk.fitted(X, y)
-            inside = case.on_this_side(one) and case.on_this_side(two)
-        except NO_TRIAL:
-            continue
-        off = np.max(np.abs(case.flows.F(one) - case.flows.F(two)))
-        if off > AT_LIMITS * (1 + np.max(np.abs(y))) and inside and not unseen(d):
-            raise Refuted(f"decay by {rate} ends {off} off on {X.tolist()} from {case.starts}")
-        trials += inside
-    return trials
+    rate = rng.uniform(0.1, 1.0)
+    shrunk = replace(case.flows, w0=np.exp(-rate) * case.flows.w0)
+    with reached():
+        X, y = fitting(case, rng)
+        one = case.flows.fitted(X, y, decay=lambda t, k=rate: k * np.exp(-t))
+        two = shrunk.fitted(X, y)
+        inside = case.on_this_side(one) and case.on_this_side(two)
+    off = np.max(np.abs(case.flows.F(one) - case.flows.F(two)))
+    if off > AT_LIMITS * (1 + np.max(np.abs(y))) and inside and not unseen(d):
+        raise Refuted(f"decay by {rate} ends {off} off on {X.tolist()} from {case.starts}")
+    return inside
 
 
 def fitted_by_a_relu(flows, X, y, c, scale):

@@ -12,7 +12,7 @@ from scipy.special import logsumexp, softmax
 
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
-from tests.witnesses.derivation import NO_TRIAL, cases, function, unseen
+from tests.witnesses.derivation import NO_TRIAL, cases, function, reached, unseen
 from tests.witnesses.flows import Flows, Unreached, end_of, lightest, minima
 
 LEVEL = 3e3
@@ -122,6 +122,12 @@ def separated(m, rng, scale=1.0, level=LEVEL):
             yield case, X, w
 
 
+def from_small(m, rng, *_):
+    """Yield cases of given dimension with rows and the weights late, from small starts."""
+    if m.derivation.direction is None:
+        yield from separated(m, rng, SMALL)
+
+
 def of_copies(m, phi):
     """Return the horizon as a function of beta: of one output, for copies."""
     names = [b.name for b in m.derivation.beta]
@@ -173,28 +179,24 @@ def by_programs(X, norm, side=0):
     return linprog(np.ones(split.shape[1]), A_ub=-split, b_ub=-np.ones(m)).fun
 
 
-@witness("direction on half-lines")
-def on_half_lines(m, statement, rng):
+@witness("direction on half-lines", each=cases)
+def on_half_lines(m, statement, rng, case):
     """Compare |beta|_1 over the margin, late, with the least on that side."""
-    (side, *others), trials = [s for _, s in m.shape.sides], 0
+    (side, *others) = [s for _, s in m.shape.sides]
     if others or m.derivation.parameterization.d > 1 or m.far[0].leading.degree != 1:
         return 0
-    for case in cases(m.derivation, rng):
-        X = separable(len(case.flows.F(case.flows.w0)), rng, side)
-        try:
-            w = in_levels(case.flows, X, LEVEL)
-        except NO_TRIAL:
-            continue
-        phi = lambda b: float(np.abs(b).sum())  # noqa: E731
-        ratio = over_margin(phi, case, X, w) / by_programs(X, "l1", side)
-        if ratio > 1 + CLOSE:  # some come late
-            with suppress(*NO_TRIAL):
-                w = in_levels(case.flows, X, 1e6 * LEVEL)
-                ratio = over_margin(phi, case, X, w) / by_programs(X, "l1", side)
-        if not 1 - CLOSE < ratio < 1 + CLOSE:
-            raise Refuted(f"|beta|_1 over the margin is {ratio} of the least, on {X.tolist()}")
-        trials += 1
-    return trials
+    X = separable(len(case.flows.F(case.flows.w0)), rng, side)
+    with reached():
+        w = in_levels(case.flows, X, LEVEL)
+    phi = lambda b: float(np.abs(b).sum())  # noqa: E731
+    ratio = over_margin(phi, case, X, w) / by_programs(X, "l1", side)
+    if ratio > 1 + CLOSE:  # some come late
+        with suppress(*NO_TRIAL):
+            w = in_levels(case.flows, X, 1e6 * LEVEL)
+            ratio = over_margin(phi, case, X, w) / by_programs(X, "l1", side)
+    if not 1 - CLOSE < ratio < 1 + CLOSE:
+        raise Refuted(f"|beta|_1 over the margin is {ratio} of the least, on {X.tolist()}")
+    return 1
 
 
 def in_degrees(m, case):
@@ -210,31 +212,27 @@ def in_degrees(m, case):
     return (np.tile(column, copies) for column in np.array(rows, float).T)
 
 
-@witness("KKT", "KKT levels")
-def stationary(m, statement, rng):
+@witness("KKT", "KKT levels", each=from_small)
+def stationary(m, statement, rng, late):
     """Look how far weights are, late, from J^T X^T lambda, lambda >= 0 on the rows of margin 1."""
-    trials = 0
-    if m.derivation.direction is not None:
-        return 0
+    case, X, w = late
     if "then" in statement.values:
-        return _one_after_another(m, rng)
-    for case, X, w in separated(m, rng, SMALL):
-        w, case = (
-            w / np.sqrt(np.diag(case.flows.inverse(w))),
-            replace(case, flows=case.flows.in_unit_rates()),
-        )
-        if m.weights.grading is not None and not costs_something(m, case, X, rng):
-            continue
-        off, flows = _off_stationary(m, case, X, w), replace(case.flows, w0=SMALL * case.flows.w0)
-        for late in (10, 1e3, 1e5):  # some stay near another point for long
-            if off > 2 * CLOSE:
-                off = _off_stationary(m, case, X, in_levels(flows, X, late * LEVEL))
-        if off == np.inf:
-            raise Unreached
+        return _one_after_another(m, rng, case, X, w)
+    w, case = (
+        w / np.sqrt(np.diag(case.flows.inverse(w))),
+        replace(case, flows=case.flows.in_unit_rates()),
+    )
+    if m.weights.grading is not None and not costs_something(m, case, X, rng):
+        return 0
+    off, flows = _off_stationary(m, case, X, w), replace(case.flows, w0=SMALL * case.flows.w0)
+    for later in (10, 1e3, 1e5):  # some stay near another point for long
         if off > 2 * CLOSE:
-            raise Refuted(f"{off} off a KKT point on {X.tolist()}")
-        trials += 1
-    return trials
+            off = _off_stationary(m, case, X, in_levels(flows, X, later * LEVEL))
+    if off == np.inf:
+        raise Unreached
+    if off > 2 * CLOSE:
+        raise Refuted(f"{off} off a KKT point on {X.tolist()}")
+    return 1
 
 
 def costs_something(m, case, X, rng):
@@ -271,36 +269,34 @@ def _off_stationary(m, case, X, w):
     return float(off / np.linalg.norm(v * rule))
 
 
-def _one_after_another(m, rng):
+def _one_after_another(m, rng, case, X, w):
     """Compare beta over its margin, late, with the least cost of each level given those before."""
     costs = [[c for c in level.costs if c.formula is not None] for level in m.weights.levels]
-    betas, trials = [b.name for b in m.derivation.beta], 0
+    betas, bounds = [b.name for b in m.derivation.beta], []
     written = sum(len(c.betas) for level in costs for c in level) == len(betas) > 1
     if not written or any(level.degree < sympy.Rational(1, 2) for level in m.weights.levels):
         return 0
-    for case, X, w in separated(m, rng, SMALL):
-        if not costs_something(m, case, X, rng):
-            continue
-        beta = case.flows.F(w)
-        beta, bounds = beta / np.min(X @ beta), []
-        for level in costs:
-            cost = of_number(sum(c.formula for c in level), betas)
-            value = lambda b, cost=cost: float(cost(*b))  # noqa: E731
+    if not costs_something(m, case, X, rng):
+        return 0
+    beta = case.flows.F(w)
+    beta = beta / np.min(X @ beta)
+    for level in costs:
+        cost = of_number(sum(c.formula for c in level), betas)
+        value = lambda b, cost=cost: float(cost(*b))  # noqa: E731
 
-            def over(b, X=X, bounds=tuple(bounds)):
-                return np.append(X @ b - 1, [bound(b) for bound in bounds])
+        def over(b, bounds=tuple(bounds)):
+            return np.append(X @ b - 1, [bound(b) for bound in bounds])
 
-            points = (beta, beta * 1.1, beta + 0.1 * np.abs(beta))
-            met = lambda b, over=over: np.min(over(b)) > -1e-6  # noqa: E731
-            fits = {"type": "ineq", "fun": over}
-            least = min((x for x, _ in minima(value, points, fits, met, ftol=1e-14)), default=None)
-            if least is None:
-                raise Unreached
-            if value(beta) > least + CLOSE * (1 + least):
-                raise Refuted(f"{value(beta)}, not {least}, on {X.tolist()}")
-            bounds.append(lambda b, v=value, s=least: s + 1e-7 * (1 + s) - v(b))
-        trials += 1
-    return trials
+        points = (beta, beta * 1.1, beta + 0.1 * np.abs(beta))
+        met = lambda b, over=over: np.min(over(b)) > -1e-6  # noqa: E731
+        fits = {"type": "ineq", "fun": over}
+        least = min((x for x, _ in minima(value, points, fits, met, ftol=1e-14)), default=None)
+        if least is None:
+            raise Unreached
+        if value(beta) > least + CLOSE * (1 + least):
+            raise Refuted(f"{value(beta)}, not {least}, on {X.tolist()}")
+        bounds.append(lambda b, v=value, s=least: s + 1e-7 * (1 + s) - v(b))
+    return 1
 
 
 @witness("level cost")
@@ -364,21 +360,16 @@ def scales(record, statement, rng):
     return trials
 
 
-@witness("KKT law")
-def vanishes(m, statement, rng):
+@witness("KKT law", each=from_small)
+def vanishes(m, statement, rng, late):
     """Evaluate the law at directions of flows, and at drawn ones."""
-    trials, p = 0, m.derivation.parameterization
-    if m.derivation.direction is not None:
-        return 0
-    for case, X, w in separated(m, rng, SMALL):
-        law = function(statement.values["law"], list(p.weights), case.starts[0])
-        k = len(p.weights)
-        size = np.max([abs(law(*unit(rng, len(w))[:k])) for _ in range(50)])
-        for v in np.split(w / np.linalg.norm(w), len(case.starts)):
-            if abs(law(*v)) > CLOSE * size:
-                raise Refuted(f"it is {law(*v)} at {v.tolist()}, on {X.tolist()}")
-        trials += 1
-    return trials
+    (case, X, w), names = late, m.derivation.parameterization.weights
+    law, k = function(statement.values["law"], list(names), case.starts[0]), len(names)
+    size = np.max([abs(law(*unit(rng, len(w))[:k])) for _ in range(50)])
+    for v in np.split(w / np.linalg.norm(w), len(case.starts)):
+        if abs(law(*v)) > CLOSE * size:
+            raise Refuted(f"it is {law(*v)} at {v.tolist()}, on {X.tolist()}")
+    return 1
 
 
 def unit(rng, size):
@@ -388,32 +379,28 @@ def unit(rng, size):
     return found
 
 
-@witness("KKT minimizer")
-def least_or_not(m, statement, rng):
+@witness("KKT minimizer", each=cases)
+def least_or_not(m, statement, rng, case):
     """Of linear F look at sums; else at the KKT conditions at the point, and at its rival."""
-    trials = 0
-    for case in cases(m.derivation, rng):
-        flows = case.flows if len(case.starts) == 1 else Flows.of(
-            m.derivation.parameterization, case.starts[0]
-        )  # fmt: skip
-        if "s" not in statement.values:
-            moves = [w not in m.derivation.idle for w in m.derivation.parameterization.weights]
-            v, w = (unit(rng, len(flows.w0)) * moves for _ in range(2))
-            if not np.allclose(flows.F(v + w), flows.F(v) + flows.F(w)):
-                raise Refuted("F is not linear")
-            trials += 1
-            continue
-        s = float(statement.values["s"])
-        (cost, w), (half, _) = (lightest_of_some(flows, np.array([b]), rng) for b in (s, s / 2))
-        if not np.isfinite(cost):
-            raise Refuted(f"no w has F(w) = {s}")
-        grad = s * flows.in_unit_rates().J(w)[0]
-        _, off = nnls(grad[:, None], w)
-        still = np.max(np.abs(flows.J(0 * w)))
-        if off > 1e-3 or still > 1e-9 or not half < cost * 0.99:
-            raise Refuted(f"off by {off}, dF(0) = {still}, costs {half} and {cost}")
-        trials += 1
-    return trials
+    flows = case.flows if len(case.starts) == 1 else Flows.of(
+        m.derivation.parameterization, case.starts[0]
+    )  # fmt: skip
+    if "s" not in statement.values:
+        moves = [w not in m.derivation.idle for w in m.derivation.parameterization.weights]
+        v, w = (unit(rng, len(flows.w0)) * moves for _ in range(2))
+        if not np.allclose(flows.F(v + w), flows.F(v) + flows.F(w)):
+            raise Refuted("F is not linear")
+        return 1
+    s = float(statement.values["s"])
+    (cost, w), (half, _) = (lightest_of_some(flows, np.array([b]), rng) for b in (s, s / 2))
+    if not np.isfinite(cost):
+        raise Refuted(f"no w has F(w) = {s}")
+    grad = s * flows.in_unit_rates().J(w)[0]
+    _, off = nnls(grad[:, None], w)
+    still = np.max(np.abs(flows.J(0 * w)))
+    if off > 1e-3 or still > 1e-9 or not half < cost * 0.99:
+        raise Refuted(f"off by {off}, dF(0) = {still}, costs {half} and {cost}")
+    return 1
 
 
 @witness("agreement")
@@ -462,7 +449,7 @@ def _length(a, b):
     return abs(np.sign(b) * np.log1p(abs(b)) - np.sign(a) * np.log1p(abs(a)))
 
 
-def ends(m, rng):
+def ends(m, rng, *_):
     """Yield starts of one output, sides, and mu far out there."""
     if len(m.derivation.beta) > 1 or m.derivation.direction is not None:
         return
@@ -475,48 +462,45 @@ def ends(m, rng):
                 continue
 
 
-@witness("coercive")
-def grows_or_not(m, statement, rng):
+@witness("coercive", each=ends)
+def grows_or_not(m, statement, rng, end):
     """Follow mu = Q' along the curve of weights to beta = 1e10, and to its limit if it has one."""
-    trials, tends = 0, m.coercive.verdict is Verdict.PROVED
+    tends = m.coercive.verdict is Verdict.PROVED
     told = dict(re.findall(r"-> (-?infinity)(?:: it tends to `([^`]*)`)?", m.coercive.reason))
-    for start, side, (near, middle, far) in ends(m, rng):
-        if any(start[D.name] <= 2.2 for f in m.far for D in f.depths):
-            continue
-        grew = abs(far - middle) / abs(middle - near)
-        name = "infinity" if side > 0 else "-infinity"
-        if tends and grew < 0.1:
-            raise Refuted(f"mu is {near}, {middle}, {far} on side {side} from {start}")
-        if not tends and name not in told:
-            continue
-        if not tends and grew > 0.5:
-            raise Refuted(f"mu is {near}, {middle}, {far} on side {side} from {start}")
-        if not tends and told[name]:
-            named = {n: sympy.Symbol(n) for n in start}
-            limit = float(function(sympy.sympify(told[name], named), [], start)())
-            if abs(far - limit) > 0.1 * abs(limit - near) + 1e-9:
-                raise Refuted(f"mu is {far}, not {limit}, on side {side} from {start}")
-        trials += 1
-    return trials
+    start, side, (near, middle, far) = end
+    if any(start[D.name] <= 2.2 for f in m.far for D in f.depths):
+        return 0
+    grew = abs(far - middle) / abs(middle - near)
+    name = "infinity" if side > 0 else "-infinity"
+    if tends and grew < 0.1:
+        raise Refuted(f"mu is {near}, {middle}, {far} on side {side} from {start}")
+    if not tends and name not in told:
+        return 0
+    if not tends and grew > 0.5:
+        raise Refuted(f"mu is {near}, {middle}, {far} on side {side} from {start}")
+    if not tends and told[name]:
+        named = {n: sympy.Symbol(n) for n in start}
+        limit = float(function(sympy.sympify(told[name], named), [], start)())
+        if abs(far - limit) > 0.1 * abs(limit - near) + 1e-9:
+            raise Refuted(f"mu is {far}, not {limit}, on side {side} from {start}")
+    return 1
 
 
-@witness("growth")
-def grows_as_told(m, statement, rng):
+@witness("growth", each=ends)
+def grows_as_told(m, statement, rng, end):
     """Compare differences of mu with those of N h'."""
-    trials = 0
-    for start, side, (_, middle, far) in ends(m, rng):
-        (b,) = m.derivation.beta
-        h = function(statement.values["h"], [b.name], start)
-        N = function(statement.values["N"], ["c"], start)
-        slope = (h(side * (1 + 1e-6)) - h(side * (1 - 1e-6))) / (side * 2e-6)
-        told = slope * (N(FAR[2]) - N(FAR[1]))
-        if abs(far - middle - told) > 0.05 * abs(told):
-            raise Refuted(f"mu grows by {far - middle}, not {told}, on side {side} from {start}")
-        trials += 1
-    return trials
+    start, side, (_, middle, far) = end
+    (b,) = m.derivation.beta
+    h = function(statement.values["h"], [b.name], start)
+    N = function(statement.values["N"], ["c"], start)
+    slope = (h(side * (1 + 1e-6)) - h(side * (1 - 1e-6))) / (side * 2e-6)
+    told = slope * (N(FAR[2]) - N(FAR[1]))
+    if abs(far - middle - told) > 0.05 * abs(told):
+        raise Refuted(f"mu grows by {far - middle}, not {told}, on side {side} from {start}")
+    return 1
 
 
-def from_scaled(m, rng):
+def from_scaled(m, rng, *_):
     """Yield cases, copies with parameters in common, and D where it is as the condition says."""
     p = m.derivation.parameterization
     for case in cases(m.derivation, rng):
@@ -528,57 +512,49 @@ def from_scaled(m, rng):
             yield replace(case, starts=starts, flows=flows), D
 
 
-@witness("large starts")
-def linear_at_first(m, statement, rng):
+@witness("large starts", each=from_scaled)
+def linear_at_first(m, statement, rng, of_start):
     """Run the exponential loss from c w_0 and from 0 in the linear model, to the same tau."""
-    trials = 0
-    for case, _ in from_scaled(m, rng):
-        flows, X = case.flows, separable(len(case.flows.F(case.flows.w0)), rng)
-        J0, tau = flows.J(flows.w0), 0.3 / np.linalg.norm(X @ flows.J(flows.w0)) ** 2
-        scaled = statement.values["scaled"]
-        time, late = (
-            float(function(x, [], case.starts[0])()) for x in (scaled.time, scaled.displacement)
-        )  # fmt: skip
+    case, _ = of_start
+    flows, X = case.flows, separable(len(case.flows.F(case.flows.w0)), rng)
+    J0, tau = flows.J(flows.w0), 0.3 / np.linalg.norm(X @ flows.J(flows.w0)) ** 2
+    scaled = statement.values["scaled"]
+    time, late = (
+        float(function(x, [], case.starts[0])()) for x in (scaled.time, scaled.displacement)
+    )  # fmt: skip
 
-        def run(F, J, w, t, X=X):
-            def field(_, w):
-                return np.asarray(J(w).T @ X.T @ np.exp(-X @ F(w)))
+    def run(F, J, w, t, X=X):
+        def field(_, w):
+            return np.asarray(J(w).T @ X.T @ np.exp(-X @ F(w)))
 
-            return end_of(field, w, (0, t), rtol=1e-10, atol=1e-13)
+        return end_of(field, w, (0, t), rtol=1e-10, atol=1e-13)
 
-        try:
-            v = run(lambda v: J0 @ v, lambda v: J0, 0 * flows.w0, tau)  # noqa: B023
-            off = []
-            for c in (16.0, 64.0):
-                w = run(flows.F, flows.J, c * flows.w0, tau / c**time)
-                off.append(np.linalg.norm((w - c * flows.w0) * c**late - v) / np.linalg.norm(v))
-        except NO_TRIAL:
-            continue
-        if not (off[1] < 0.7 * off[0] + 1e-4 and off[1] < 0.3):
-            raise Refuted(f"off the linear model by {off} from {case.starts}")
-        trials += 1
-    return trials
+    with reached():
+        v = run(lambda v: J0 @ v, lambda v: J0, 0 * flows.w0, tau)
+        off = []
+        for c in (16.0, 64.0):
+            w = run(flows.F, flows.J, c * flows.w0, tau / c**time)
+            off.append(np.linalg.norm((w - c * flows.w0) * c**late - v) / np.linalg.norm(v))
+    if not (off[1] < 0.7 * off[0] + 1e-4 and off[1] < 0.3):
+        raise Refuted(f"off the linear model by {off} from {case.starts}")
+    return 1
 
 
-@witness("large starts, late")
-def margin_of_the_kernel(m, statement, rng):
+@witness("large starts, late", each=from_scaled)
+def margin_of_the_kernel(m, statement, rng, of_start):
     """Run the exponential loss from c w_0 for so long that c^D is much more than log(1/L)."""
-    trials = 0
-    for case, D in from_scaled(m, rng):
-        flows, X = case.flows, separable(len(case.flows.F(case.flows.w0)), rng)
-        inverse = np.linalg.inv(flows.kernel(flows.w0))
-        c = 1e6 ** (1 / D)
-        try:
-            large = Flows(c * flows.w0, flows.F, flows.J, flows.inverse)
-            beta = flows.F(in_levels(large, X, 300.0))
-        except NO_TRIAL:
-            continue
+    case, D = of_start
+    flows, X = case.flows, separable(len(case.flows.F(case.flows.w0)), rng)
+    inverse = np.linalg.inv(flows.kernel(flows.w0))
+    c = 1e6 ** (1 / D)
+    with reached():
+        large = Flows(c * flows.w0, flows.F, flows.J, flows.inverse)
+        beta = flows.F(in_levels(large, X, 300.0))
 
-        def cost(b, inverse=inverse):
-            return float(np.sqrt(b @ inverse @ b))
+    def cost(b, inverse=inverse):
+        return float(np.sqrt(b @ inverse @ b))
 
-        ratio = cost(beta) / np.min(X @ beta) / least(cost, X, rng)
-        if not 1 - CLOSE < ratio < 1 + CLOSE:
-            raise Refuted(f"{ratio} of the least on {X.tolist()} from {case.starts}")
-        trials += 1
-    return trials
+    ratio = cost(beta) / np.min(X @ beta) / least(cost, X, rng)
+    if not 1 - CLOSE < ratio < 1 + CLOSE:
+        raise Refuted(f"{ratio} of the least on {X.tolist()} from {case.starts}")
+    return 1

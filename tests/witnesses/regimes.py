@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from derive.language import to_sympy
 from derive.limits.random_width import RandomWidth
 from tests.witnesses import Refuted, witness
-from tests.witnesses.derivation import NO_TRIAL, function
+from tests.witnesses.derivation import NO_TRIAL, function, reached
 from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering, end_of
 
 TRIALS = 2
@@ -24,6 +24,11 @@ FAR = 0.05
 SMALL_ENOUGH = 2e-3
 FAST, SETTLED, FARTHER = 1.35, 0.05, 3
 """Powers of what is told that are too fast; how these may rise at scales that much farther out."""
+
+
+def times(count):
+    """Return what counts trials that draw all by themselves."""
+    return lambda *_: range(count * TRIALS)
 
 
 def near(point, e):
@@ -142,31 +147,29 @@ class At:
         return np.array(slopes)
 
 
-@witness("growing limit")
-def at_large_beta(r, statement, rng):
+@witness("growing limit", each=times(2))
+def at_large_beta(r, statement, rng, _):
     """Integrate Q' along the flow to beta = N x, at two scales: it comes near its limit."""
-    limit, trials, p = statement.values["limit"], 0, r.derivation.potential.parameterization
+    limit, p = statement.values["limit"], r.derivation.potential.parameterization
     index = [b.name for b in r.derivation.beta].index(limit.beta[0].name)
     names = [limit.beta[1].name]
-    for _ in range(2 * TRIALS):
-        start = {n: abs(x) * rng.uniform(0.9, 1.1) for n, x in draw_start(p, rng).items()}
-        given = (function(f, [], {**start, r.variable: 1.0})() for f in limit.nonzero)
-        if any(abs(float(f)) < 0.2 for f in given):
-            continue
-        x, off = rng.choice((-1, 1)) * rng.uniform(0.3, 3), list[float]()
-        told = float(function(limit.slope, names, start)(x))
-        for size in (20.0, 80.0):
-            e = np.exp(-size)
-            numbers = {**start, r.variable: e if limit.point.side == "0" else 1 / e}
-            with suppress(*NO_TRIAL):
-                slope = mu_at(Flows.of(p, numbers), index, size * x, e**4) / size
-                off.append(abs(slope - told))
-        if len(off) < 2:
-            continue
-        if off[1] > 0.02 and not off[1] < min(0.08, 0.6 * off[0]):
-            raise Refuted(f"Q'/N is {off} off {told} at {x} N, from {start}")
-        trials += 1
-    return trials
+    start = {n: abs(x) * rng.uniform(0.9, 1.1) for n, x in draw_start(p, rng).items()}
+    given = (function(f, [], {**start, r.variable: 1.0})() for f in limit.nonzero)
+    if any(abs(float(f)) < 0.2 for f in given):
+        return 0
+    x, off = rng.choice((-1, 1)) * rng.uniform(0.3, 3), list[float]()
+    told = float(function(limit.slope, names, start)(x))
+    for size in (20.0, 80.0):
+        e = np.exp(-size)
+        numbers = {**start, r.variable: e if limit.point.side == "0" else 1 / e}
+        with suppress(*NO_TRIAL):
+            slope = mu_at(Flows.of(p, numbers), index, size * x, e**4) / size
+            off.append(abs(slope - told))
+    if len(off) < 2:
+        return 0
+    if off[1] > 0.02 and not off[1] < min(0.08, 0.6 * off[0]):
+        raise Refuted(f"Q'/N is {off} off {told} at {x} N, from {start}")
+    return 1
 
 
 def mu_at(flows, index, goal, least):
@@ -188,9 +191,15 @@ def mu_at(flows, index, goal, least):
     return float(end[size])
 
 
-def drawn(r, limit, rng):
+def starting(r, rng, statement):
+    """Yield numbers for the start, as often as one is tried."""
+    yield from itertools.islice(starts(r, statement.values["limit"], rng), TRIALS)
+
+
+def places(r, rng, statement):
     """Yield places at which a limit is claimed, with what the slopes tend to."""
-    for start in itertools.islice(starts(r, limit, rng), TRIALS):
+    limit = statement.values["limit"]
+    for start in starting(r, rng, statement):
         sides = [rng.choice((-1, 1)) for _ in limit.coordinates]
         yield from placed(r, limit, start, sides, rng)
 
@@ -229,19 +238,17 @@ def errors(at, told, scales=SCALES):
     return found
 
 
-@witness("limit")
-def slopes_tend(r, statement, rng):
+@witness("limit", each=places)
+def slopes_tend(r, statement, rng, place):
     """Follow flows from starts nearer and nearer to the limit."""
-    trials = 0
-    for at, told in drawn(r, statement.values["limit"], rng):
-        off = errors(at, told)
-        if len(off) <= 2:  # two that are far from the limit do not show where it is
-            continue
-        first, *_, last = off
-        if not (last < SMALL_ENOUGH or last < 0.62 * first):
-            raise Refuted(f"off by {first}, then {last}, at {at.x.tolist()} from {at.start}")
-        trials += 1
-    return trials
+    at, told = place
+    off = errors(at, told)
+    if len(off) <= 2:  # two that are far from the limit do not show where it is
+        return 0
+    first, *_, last = off
+    if not (last < SMALL_ENOUGH or last < 0.62 * first):
+        raise Refuted(f"off by {first}, then {last}, at {at.x.tolist()} from {at.start}")
+    return 1
 
 
 def exponents(at, told, error):
@@ -282,7 +289,7 @@ def as_fast(r, statement, rng):
     """
     limit = statement.values["limit"]
     trials, size = 0, len(limit.coordinates)
-    for start in itertools.islice(starts(r, limit, rng), TRIALS):
+    for start in starting(r, rng, statement):
         faults = []
         for side in (1, -1, 1, -1):
             if len(faults) > 1 and "" in faults:
@@ -305,49 +312,46 @@ def beginning(r, start):
     return flows.kernel(flows.w0), flows.F(flows.w0)
 
 
-@witness("regime")
-def is_called_so(r, statement, rng):
+@witness("regime", each=places)
+def is_called_so(r, statement, rng, place):
     """Ask the limit, as a function, and K at a start near the limit, for what the name says."""
     limit = statement.values["limit"]
-    trials, name = 0, statement.words.partition(" ")[0]
-    for at, told in drawn(r, limit, rng):
-        numbers, size, form = at.numbers(1e-3), len(at.x), limit.potential
-        try:
-            (K, _), (_, first) = beginning(r, numbers), beginning(r, at.numbers(1e-5))
-        except NO_TRIAL:
-            continue
-        basis = np.eye(size) if limit.basis is None else np.array(limit.basis.tolist(), dtype=float)
-        # The norm is that of beta - beta_0.
-        x0 = 0 * at.x if limit.origin else np.linalg.solve(basis, first)
-        if np.linalg.matrix_rank(K) < size and name == "kernel":
-            raise Refuted("K(w_0) is singular")
-        lazy = basis.T @ np.linalg.pinv(K) @ basis @ (at.x - x0)
-        half, middle = (
-            At(r, limit, at.start, x).told() if form.curve is None else 0 * told
-            for x in (at.x / 2, (at.x + x0) / 2)
-        )
-        is_kernel = bool(np.allclose(2 * middle, told, rtol=1e-4)) and alike(told, lazy, 3e-2)
-        if form.curve is not None:
-            is_rich = is_round = False
-        else:
-            single = (np.where(np.arange(size) == i, at.x, 1.0) for i in range(size))
-            alone = [At(r, limit, at.start, x).told()[i] for i, x in enumerate(single)]
-            is_rich = all(np.allclose(x, told, rtol=1e-4) for x in (half, alone))
-            both = all(x is not None for x in limit.below) if limit.below else True
-            if both and not limit.steep:
-                other = At(r, limit, at.start, -at.x).told()
-                is_rich = is_rich and bool(np.allclose(other, -told, rtol=1e-4))
-            is_round = size > 1 and alike(told, at.x, 1e-4) and not is_kernel
-        holds = {
-            "kernel": is_kernel,
-            "rich": is_rich,
-            "anti-NTK": is_round,
-            "intermediate": not (is_kernel or is_rich or is_round),
-        }
-        if not holds[name]:
-            raise Refuted(f"{name}: slopes {told.tolist()} at {at.x.tolist()}, K(w_0) {K.tolist()}")
-        trials += 1
-    return trials
+    name = statement.words.partition(" ")[0]
+    at, told = place
+    numbers, size, form = at.numbers(1e-3), len(at.x), limit.potential
+    with reached():
+        (K, _), (_, first) = beginning(r, numbers), beginning(r, at.numbers(1e-5))
+    basis = np.eye(size) if limit.basis is None else np.array(limit.basis.tolist(), dtype=float)
+    # The norm is that of beta - beta_0.
+    x0 = 0 * at.x if limit.origin else np.linalg.solve(basis, first)
+    if np.linalg.matrix_rank(K) < size and name == "kernel":
+        raise Refuted("K(w_0) is singular")
+    lazy = basis.T @ np.linalg.pinv(K) @ basis @ (at.x - x0)
+    half, middle = (
+        At(r, limit, at.start, x).told() if form.curve is None else 0 * told
+        for x in (at.x / 2, (at.x + x0) / 2)
+    )
+    is_kernel = bool(np.allclose(2 * middle, told, rtol=1e-4)) and alike(told, lazy, 3e-2)
+    if form.curve is not None:
+        is_rich = is_round = False
+    else:
+        single = (np.where(np.arange(size) == i, at.x, 1.0) for i in range(size))
+        alone = [At(r, limit, at.start, x).told()[i] for i, x in enumerate(single)]
+        is_rich = all(np.allclose(x, told, rtol=1e-4) for x in (half, alone))
+        both = all(x is not None for x in limit.below) if limit.below else True
+        if both and not limit.steep:
+            other = At(r, limit, at.start, -at.x).told()
+            is_rich = is_rich and bool(np.allclose(other, -told, rtol=1e-4))
+        is_round = size > 1 and alike(told, at.x, 1e-4) and not is_kernel
+    holds = {
+        "kernel": is_kernel,
+        "rich": is_rich,
+        "anti-NTK": is_round,
+        "intermediate": not (is_kernel or is_rich or is_round),
+    }
+    if not holds[name]:
+        raise Refuted(f"{name}: slopes {told.tolist()} at {at.x.tolist()}, K(w_0) {K.tolist()}")
+    return 1
 
 
 def alike(x, y, tolerance):
@@ -358,91 +362,78 @@ def alike(x, y, tolerance):
     return bool(1 - cosine < tolerance**2)
 
 
-@witness("steep side")
-def steep(r, statement, rng):
+@witness("steep side", each=starting)
+def steep(r, statement, rng, start):
     """Compare the slope there with what it is told to be like."""
     limit = statement.values["limit"]
-    trials, size = 0, len(limit.coordinates)
+    size = len(limit.coordinates)
     i = list(limit.coordinates).index(statement.values["x"])
-    for start in itertools.islice(starts(r, limit, rng), TRIALS):
-        x = np.full(size, rng.uniform(0.4, 2)) * float(statement.values["side"])
-        if size > 1:
-            return 0
-        at = At(r, limit, start, x)
-        try:
-            off = []
-            for e in SCALES[2:]:
-                numbers = {**at.numbers(e), limit.coordinates[i].name: float(x[i])}
-                slope = at.found(e)[i] * number(limit.unit, numbers)
-                off.append(abs(slope / number(statement.values["slope"], numbers) - 1))
-        except NO_TRIAL:
-            continue
-        if not (off[2] < SMALL_ENOUGH or off[2] < 0.62 * off[0]):
-            raise Refuted(f"off by {off} at {x.tolist()} from {start}")
-        trials += 1
-    return trials
+    x = np.full(size, rng.uniform(0.4, 2)) * float(statement.values["side"])
+    if size > 1:
+        return 0
+    at = At(r, limit, start, x)
+    with reached():
+        off = []
+        for e in SCALES[2:]:
+            numbers = {**at.numbers(e), limit.coordinates[i].name: float(x[i])}
+            slope = at.found(e)[i] * number(limit.unit, numbers)
+            off.append(abs(slope / number(statement.values["slope"], numbers) - 1))
+    if not (off[2] < SMALL_ENOUGH or off[2] < 0.62 * off[0]):
+        raise Refuted(f"off by {off} at {x.tolist()} from {start}")
+    return 1
 
 
-@witness("side reached")
-def one_side(r, statement, rng):
+@witness("side reached", each=starting)
+def one_side(r, statement, rng, start):
     """Steer the weights to the other side, from starts near the limit."""
     limit = statement.values["limit"]
-    trials, size = 0, len(limit.coordinates)
+    size = len(limit.coordinates)
     i = list(limit.coordinates).index(statement.values["x"])
     basis = np.eye(size) if limit.basis is None else np.array(limit.basis.tolist(), dtype=float)
     p = r.derivation.potential.parameterization
-    for start in itertools.islice(starts(r, limit, rng), TRIALS):
-        numbers = {**start, limit.point.variable: near(limit.point, 0.05)}
-        try:
-            flows = Flows.of(p, numbers)
-            origin = np.array([number(b, numbers) for b in limit.origin or (0,) * size])
-            run = flows.steered([-s * np.abs(rng.uniform(1, 3)) for s in [basis[:, i]] * 3])
-            run += flows.steered(draw_steering(size, rng))
-        except NO_TRIAL:
-            continue
-        kept = [function(c.of, list(p.weights), numbers) for c in statement.conditions]
-        for w, _ in run:
-            x = np.linalg.solve(basis, flows.F(w) - origin)[i]
-            if any(f(*w) * f(*flows.w0) <= 0 for f in kept):
-                break
-            if x < -1e-9:
-                raise Refuted(f"{statement.values['x']} is {x} from {numbers}")
-            trials += 1
-    return trials
-
-
-@witness("start kernel")
-def kernel_there(r, statement, rng):
-    """Evaluate J J^T and F at drawn starts."""
-    kernel, trials = statement.values["kernel"], 0
-    p = r.derivation.potential.parameterization
-    for _ in range(TRIALS):
-        numbers = {n: abs(x) for n, x in draw_start(p, rng).items()}
-        try:
-            flows = Flows.of(p, numbers)
-            K, beta = flows.kernel(flows.w0), flows.F(flows.w0)
-        except NO_TRIAL:
-            continue
-        told = np.array([number(x, numbers) for x in kernel.matrix]).reshape(K.shape)
-        at = np.array([number(x, numbers) for x in kernel.beta_0])
-        if not (np.allclose(K, told, rtol=1e-9) and np.allclose(beta, at, rtol=1e-9)):
-            raise Refuted(f"K is {K.tolist()}, beta {beta.tolist()} from {numbers}")
-        trials += 1
-    return trials
-
-
-@witness("time scale")
-def as_fast_at_first(r, statement, rng):
-    """Evaluate J J^T at multiples of starts."""
-    trials, p = 0, r.derivation.potential.parameterization
-    for _ in range(TRIALS):
-        numbers, c = {n: abs(x) for n, x in draw_start(p, rng).items()}, rng.uniform(1.2, 2.5)
+    numbers = {**start, limit.point.variable: near(limit.point, 0.05)}
+    with reached():
         flows = Flows.of(p, numbers)
-        e = number(statement.values["e"], numbers)
-        if not np.allclose(flows.kernel(c * flows.w0), c**e * flows.kernel(flows.w0), rtol=1e-9):
-            raise Refuted(f"K(c w_0) is not c^{e} K(w_0) from {numbers}")
+        origin = np.array([number(b, numbers) for b in limit.origin or (0,) * size])
+        run = flows.steered([-s * np.abs(rng.uniform(1, 3)) for s in [basis[:, i]] * 3])
+        run += flows.steered(draw_steering(size, rng))
+    kept, trials = [function(c.of, list(p.weights), numbers) for c in statement.conditions], 0
+    for w, _ in run:
+        x = np.linalg.solve(basis, flows.F(w) - origin)[i]
+        if any(f(*w) * f(*flows.w0) <= 0 for f in kept):
+            break
+        if x < -1e-9:
+            raise Refuted(f"{statement.values['x']} is {x} from {numbers}")
         trials += 1
     return trials
+
+
+@witness("start kernel", each=times(1))
+def kernel_there(r, statement, rng, _):
+    """Evaluate J J^T and F at drawn starts."""
+    kernel = statement.values["kernel"]
+    p = r.derivation.potential.parameterization
+    numbers = {n: abs(x) for n, x in draw_start(p, rng).items()}
+    with reached():
+        flows = Flows.of(p, numbers)
+        K, beta = flows.kernel(flows.w0), flows.F(flows.w0)
+    told = np.array([number(x, numbers) for x in kernel.matrix]).reshape(K.shape)
+    at = np.array([number(x, numbers) for x in kernel.beta_0])
+    if not (np.allclose(K, told, rtol=1e-9) and np.allclose(beta, at, rtol=1e-9)):
+        raise Refuted(f"K is {K.tolist()}, beta {beta.tolist()} from {numbers}")
+    return 1
+
+
+@witness("time scale", each=times(1))
+def as_fast_at_first(r, statement, rng, _):
+    """Evaluate J J^T at multiples of starts."""
+    p = r.derivation.potential.parameterization
+    numbers, c = {n: abs(x) for n, x in draw_start(p, rng).items()}, rng.uniform(1.2, 2.5)
+    flows = Flows.of(p, numbers)
+    e = number(statement.values["e"], numbers)
+    if not np.allclose(flows.kernel(c * flows.w0), c**e * flows.kernel(flows.w0), rtol=1e-9):
+        raise Refuted(f"K(c w_0) is not c^{e} K(w_0) from {numbers}")
+    return 1
 
 
 @witness("ruling weights")
@@ -470,65 +461,57 @@ def some_alone(r, statement, rng):
     return trials
 
 
-@witness("kernel decides")
-def only_the_kernel(r, statement, rng):
+@witness("kernel decides", each=times(4))
+def only_the_kernel(r, statement, rng, _):
     """Compare slopes from two starts with one K(w_0)."""
-    p, trials = r.derivation.potential.parameterization, 0
-    for _ in range(4 * TRIALS):
-        numbers = {n: abs(x) for n, x in draw_start(p, rng).items()}
-        names = sorted(numbers)
+    p = r.derivation.potential.parameterization
+    numbers = {n: abs(x) for n, x in draw_start(p, rng).items()}
+    names = sorted(numbers)
 
-        def K(changes, numbers=numbers):
-            flows = Flows.of(p, {**numbers, **changes})
-            return float(flows.kernel(flows.w0)[0, 0])
+    def K(changes, numbers=numbers):
+        flows = Flows.of(p, {**numbers, **changes})
+        return float(flows.kernel(flows.w0)[0, 0])
 
-        a, b = rng.sample(names, 2)
-        moved = {a: numbers[a] * rng.uniform(1.02, 1.15)}
+    a, b = rng.sample(names, 2)
+    moved = {a: numbers[a] * rng.uniform(1.02, 1.15)}
 
-        def gap(x, moved=moved, b=b, K=K):
-            return K({**moved, b: x}) - K({})
+    def gap(x, moved=moved, b=b, K=K):
+        return K({**moved, b: x}) - K({})
 
-        try:
-            moved[b] = brentq(gap, 1e-3, 50)
-            beta = np.array([rng.uniform(0.5, 2)])
-            one, two = (accumulated(r, x, beta) for x in (numbers, {**numbers, **moved}))
-        except NO_TRIAL:
-            continue
-        if not np.allclose(one, two, rtol=1e-5):
-            raise Refuted(f"slopes {one}, {two} from {numbers} and {moved}")
-        trials += 1
-    return trials
+    with reached():
+        moved[b] = brentq(gap, 1e-3, 50)
+        beta = np.array([rng.uniform(0.5, 2)])
+        one, two = (accumulated(r, x, beta) for x in (numbers, {**numbers, **moved}))
+    if not np.allclose(one, two, rtol=1e-5):
+        raise Refuted(f"slopes {one}, {two} from {numbers} and {moved}")
+    return 1
 
 
-@witness("clock runs", "clock is onto", "clock is bounded")
-def clock_on_flows(r, statement, rng):
+@witness("clock runs", "clock is onto", "clock is bounded", each=times(2))
+def clock_on_flows(r, statement, rng, _):
     """Run the squared loss and drawn steering: g > 0, int g >= m t, g bounded where beta is."""
-    d, trials = r.derivation, 0
+    d = r.derivation
     p = d.potential.parameterization
     if statement.values["g"] is None or r.vector:
         return 0
-    for _ in range(2 * TRIALS):
-        numbers = draw_start(p, rng)
-        try:
-            d.potential.numeric(numbers)
-            flows = Flows.of(p, numbers)
-            g = function(statement.values["g"], list(p.weights), numbers)
-            run = flows.steered(draw_steering(p.d, rng), 0.3)
-            values = [float(g(*w)) for w in (flows.w0, *(w for w, _ in run))]
-        except NO_TRIAL:
-            continue
-        floor = statement.values["floor"]
-        m = 0.0 if floor is None else np.sqrt(max(number(floor, numbers), 0.0))
-        sizes = [1 + np.linalg.norm(flows.F(w)) + np.linalg.norm(flows.w0) for w, _ in run]
-        if values[0] <= 0:  # Q is of the other side
-            continue
-        if statement.kind != "clock is bounded" and min(values) < max(m * (1 - 1e-9), 1e-300):
-            raise Refuted(f"g is {values}, not above {m}, from {numbers}")
-        pairs = zip(values[1:], sizes, strict=True)
-        if max(np.log(max(abs(v), 1.0)) / np.log(s + 1) for v, s in pairs) > 10:
-            raise Refuted(f"g is {values} where beta is of size {sizes}")
-        trials += 1
-    return trials
+    numbers = draw_start(p, rng)
+    with reached():
+        d.potential.numeric(numbers)
+        flows = Flows.of(p, numbers)
+        g = function(statement.values["g"], list(p.weights), numbers)
+        run = flows.steered(draw_steering(p.d, rng), 0.3)
+        values = [float(g(*w)) for w in (flows.w0, *(w for w, _ in run))]
+    floor = statement.values["floor"]
+    m = 0.0 if floor is None else np.sqrt(max(number(floor, numbers), 0.0))
+    sizes = [1 + np.linalg.norm(flows.F(w)) + np.linalg.norm(flows.w0) for w, _ in run]
+    if values[0] <= 0:  # Q is of the other side
+        return 0
+    if statement.kind != "clock is bounded" and min(values) < max(m * (1 - 1e-9), 1e-300):
+        raise Refuted(f"g is {values}, not above {m}, from {numbers}")
+    pairs = zip(values[1:], sizes, strict=True)
+    if max(np.log(max(abs(v), 1.0)) / np.log(s + 1) for v, s in pairs) > 10:
+        raise Refuted(f"g is {values} where beta is of size {sizes}")
+    return 1
 
 
 def copies(r, k, sigma, draws, rng):
@@ -543,23 +526,21 @@ def copies(r, k, sigma, draws, rng):
     return beta, K
 
 
-@witness("width law")
-def kept_by_copies(r, statement, rng):
+@witness("width law", each=times(1))
+def kept_by_copies(r, statement, rng, _):
     """Follow K^2 - c beta^2 of three copies along steered flows."""
-    c, trials = float(statement.values["c"]), 0
-    for _ in range(TRIALS):
-        one = {f"{w}_0": rng.uniform(-1, 1) for w in r.unit.weights}
-        flows = replace(Flows.of(r.unit, one), w0=np.array(list(one.values())))
-        three = Flows.side_by_side([replace(flows, w0=f * flows.w0) for f in (1.0, -0.7, 1.3)])
-        total = replace(three, F=lambda w, g=three: np.sum(g.F(w), keepdims=True),
-                        J=lambda w, g=three: np.sum(g.J(w), axis=0, keepdims=True))  # fmt: skip
-        run = total.steered(draw_steering(1, rng))
-        points = (total.w0, *(w for w, _ in run))
-        kappa = [float(total.kernel(w)[0, 0] ** 2 - c * total.F(w)[0] ** 2) for w in points]
-        if np.ptp(kappa) > 1e-6 * max(map(abs, kappa)):
-            raise Refuted(f"K^2 - {c} beta^2 goes through {kappa}")
-        trials += 1
-    return trials
+    c = float(statement.values["c"])
+    one = {f"{w}_0": rng.uniform(-1, 1) for w in r.unit.weights}
+    flows = replace(Flows.of(r.unit, one), w0=np.array(list(one.values())))
+    three = Flows.side_by_side([replace(flows, w0=f * flows.w0) for f in (1.0, -0.7, 1.3)])
+    total = replace(three, F=lambda w, g=three: np.sum(g.F(w), keepdims=True),
+                    J=lambda w, g=three: np.sum(g.J(w), axis=0, keepdims=True))  # fmt: skip
+    run = total.steered(draw_steering(1, rng))
+    points = (total.w0, *(w for w, _ in run))
+    kappa = [float(total.kernel(w)[0, 0] ** 2 - c * total.F(w)[0] ** 2) for w in points]
+    if np.ptp(kappa) > 1e-6 * max(map(abs, kappa)):
+        raise Refuted(f"K^2 - {c} beta^2 goes through {kappa}")
+    return 1
 
 
 @witness("width moments")
