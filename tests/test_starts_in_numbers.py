@@ -9,8 +9,7 @@ from scipy.integrate import quad
 
 from derive import Parameterization
 from derive.errors import InputError, NumericalError
-from derive.explicit.regularize import explicit_counterpart
-from numerics import flow, interpolate
+from numerics import interpolate
 from numerics.confirm.paths import mirror_path
 from tests.cli.commands import run
 from tests.published import derive_once
@@ -19,14 +18,6 @@ from tests.published import derive_once
 def potential(outputs, start, numbers=None):
     d = derive_once(outputs, start=start)
     return d.potential.numeric(numbers or {})
-
-
-@pytest.mark.parametrize(
-    ("outputs", "start"),
-    [(["u*v"], {"u": "1", "v": "2"}), (["a*b + c*d"], {"a": "1", "b": "1", "c": "2", "d": "-1"})],
-)
-def test_explicit_regularization_from_a_start_in_numbers(outputs, start):
-    assert explicit_counterpart(Parameterization.parse(outputs, start=start)).to_text()
 
 
 def test_pi_in_a_slope_at_the_start_is_a_number():
@@ -50,58 +41,11 @@ def test_a_root_of_a_negative_power_is_refused(output, start):
         Parameterization.parse([output], start=start)
 
 
-def test_a_module_gives_no_number_where_its_assumption_fails(tmp_path):
-    # Q was derived for a_0 > 0: the gradient at beta_0 is 0, or nan where it does not hold.
-    path = tmp_path / "neuron.py"
-    done = run("regularizer", "a*u1", "a*u2", "--numpy", "-o", str(path))
-    assert done.returncode == 0
-    module = {"__name__": "neuron"}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module)
-    gradient = module["gradient"]
-    assert callable(gradient)
-    assert np.allclose(gradient([3.0, 0.0], 1, 3, 0), 0)
-    with pytest.raises(ValueError, match="Q was derived for a_0 > 0"):
-        gradient([-3.0, 0.0], -1, 3, 0)
-
-
 def test_a_boundary_that_is_not_reached_is_no_limit():
     # beta = exp(w) > 0: no such beta has beta_1 + 2 beta_2 + beta_3 = 0.
     q = potential(["exp(w)"], None, {"w_0": 0})
     with contextlib.suppress(InputError):
         assert not interpolate(q, [[1, 2, 1]], [0]).converged
-
-
-@pytest.mark.parametrize("max_steps", ["5", float("nan"), -1])
-def test_flow_refuses_an_odd_number_of_steps(max_steps):
-    p = Parameterization.parse(["a*u1", "a*u2"])
-    with pytest.raises(InputError):
-        flow(p, [[1, 2]], [3], {"a": 1, "u1": 0, "u2": 0}, 20, max_steps=max_steps)
-
-
-def test_a_sparse_target_of_a_one_sided_domain_is_on_its_boundary():
-    # beta_1 + beta_2 = beta_1 = 1 leaves beta_2 = 0, which w**2 tends to and never reaches.
-    q = potential(["w**2"], None, {"w_0": 1})
-    found = interpolate(q, [[1, 1, 0], [1, 0, 0]], [1, 1])
-    assert not found.converged
-    assert "boundary" in found.message
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"X": np.ma.masked_array([[1.0, 2.0]], [[False, True]])},
-        {"y": np.ma.masked_array([1.0], [False])},
-        {"max_iterations": True},
-    ],
-)
-def test_interpolate_refuses_masks_and_truth_values(given):
-    with pytest.raises(InputError):
-        interpolate(potential(["w"], None, {"w_0": 0}), **{"X": [[1.0, 2.0]], "y": [1.0], **given})
-
-
-def test_a_truth_value_is_no_start():
-    with pytest.raises(InputError, match="True"):
-        potential(["w"], None, {"w_0": True})
 
 
 def test_a_flow_that_leaves_what_q_was_derived_for_has_no_warped_path():

@@ -46,17 +46,6 @@ def test_the_warp_writes_normalised_outputs_wherever_the_flow_goes(outputs, star
         assert np.allclose(found.value, np.array(limit, dtype=float), atol=1e-8)
 
 
-def test_a_difference_of_weights_crosses_zero_on_the_way():
-    """The form with sqrt((a - c)^2) called (0.25, 0.3575) the interpolant."""
-    d = derived(*NORMALISED[0])
-    end = flow(d.parameterization, [[1, 0]], [0.25], named(*NORMALISED[0]), 12)
-    a, _, c = (float(w) for w in end.weights)
-    assert a < c
-    found = interpolate(d.potential.numeric({}), [[1, 0]], [0.25])
-    assert found.value == pytest.approx([float(b) for b in end.limit], abs=1e-9)
-    assert found.value[1] == pytest.approx(0.3925, abs=1e-4)
-
-
 @pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("outputs", "start", "said"),
@@ -283,16 +272,6 @@ def test_a_vector_of_open_dimension_has_both_sides():
     swapped = replace(explicit.potential, other_side=replace(explicit.potential, other_side=None))
     other = crosscheck(replace(explicit, potential=swapped), [["1", "2", "1/2"]], ["-3"], digits=15)
     assert not other.passed
-
-
-def test_numbers_of_one_side():
-    """Doubles, from a beta_0 at which grad Q has no value."""
-    d = derive_once(NEURON)
-    end = flow(NEURON, [[1.5, 0.5]], [-1.0], {"a": 0, "u1": 1, "u2": -1}, digits=12)
-    assert end.weights[0] < 0
-    found = interpolate(d.potential.other_side.numeric({}), [[1.5, 0.5]], [-1.0])
-    assert found.converged
-    assert max(abs(found.value - [float(x) for x in end.limit])) < 1e-9
 
 
 @pytest.mark.parametrize("vectors", [(), ("u",)], ids=["coordinates", "vector"])

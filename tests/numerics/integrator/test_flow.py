@@ -154,6 +154,7 @@ HALF = {"p0": "1/2", "m0": "1/2"}
         ({"start": {**HALF, "m0": float("-inf")}}, "the start of m0"),
         ({"digits": 0}, "digits"),
         ({"digits": 1.5}, "digits"),
+        *(({"max_steps": x}, "steps") for x in ("5", float("nan"), -1)),
     ],
 )
 def test_wrong_input(changes, message):

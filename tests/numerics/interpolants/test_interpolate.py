@@ -234,6 +234,8 @@ REFUSED = {
         Y4,
         "product .* nan or inf",
     ),
+    "masked X": (np.ma.masked_array(X4, X4 > 2), Y4, "masked"),
+    "masked y": (X4, np.ma.masked_array(Y4, Y4 > 2), "masked"),
     "nan in y": (X4, replaced(Y4, 1, np.nan), "entry 1 of y .* nan or inf"),
     "inf in y": (X4, replaced(Y4, 3, -np.inf), "entry 3 of y .* nan or inf"),
     "y too long": (X4, np.ones(5), "X has 4 rows but y has shape"),
@@ -299,16 +301,17 @@ def test_bad_data_gets_one_line(name):
 
 
 @pytest.mark.parametrize(
-    "options", [{"tol": 0}, {"tol": np.nan}, {"tol": "a"}, {"max_iterations": 0}]
+    "options",
+    [{"tol": 0}, {"tol": np.nan}, {"tol": "a"}, {"max_iterations": 0}, {"max_iterations": True}],
 )
 def test_bad_options_get_one_line(options):
     with pytest.raises(InputError, match="must be"):
         interpolate(tied("1/10"), X4, Y4, **options)
 
 
-@pytest.mark.parametrize("alpha", [0, "0", -1])
+@pytest.mark.parametrize("alpha", [0, "0", -1, True])
 def test_a_start_that_cannot_move_is_refused(alpha):
-    with pytest.raises(InputError, match="alpha > 0"):
+    with pytest.raises(InputError, match=r"alpha > 0|True"):
         tied(alpha)
 
 
