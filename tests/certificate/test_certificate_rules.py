@@ -9,7 +9,7 @@ from derive.certificate.checking.check import check
 from derive.certificate.checking.function import Ring
 from derive.certificate.checking.signs import is_square_sum
 from tests.certificate.certificates import assert_rejected, replaced
-from tests.certificate.test_certificate_vectors import record_of
+from tests.certificate.test_certificate_functions import record_of_vector
 from tests.published import record_once
 
 P, PIECE, Q = "parameterization", ("potential", "pieces", 0), ("certificate", "pieces", 0)
@@ -32,7 +32,7 @@ SAID = {
     "roots that start somewhere": lambda: record(*CUBE, start={"a": "1", "b": "2"}),
     "no warp": lambda: record("x**2*y", "y**3"),
     "balanced": TIED,
-    "a vector": lambda: record_of("a*u", {}),
+    "a vector": lambda: record_of_vector("a*u", {}),
     "limits": lambda: json.loads(regimes(derive(SHARED), "alpha").to_json()),
 }
 

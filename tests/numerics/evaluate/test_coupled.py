@@ -1,10 +1,17 @@
-"""Coupled quadratures in numbers, against closed forms and line integrals."""
+"""Q in numbers: integrals along the weights, functions with names, and sums that vanish."""
 
 import mpmath
 import numpy as np
 import pytest
+import sympy
+from flint import acb, arb
+from sympy import Symbol, sqrt
 
+from derive import Parameterization
+from numerics.evaluate.balls import COMPLEX, REAL, Undefined
+from numerics.evaluate.doubles.arithmetic import FUNCTIONS, Double
 from numerics.evaluate.lowering import lower
+from numerics.evaluate.program import _vanishes
 from tests.published import derive_once
 
 
@@ -85,3 +92,71 @@ def test_digits_are_added_where_leaves_flow_apart():
         assert abs(q.gradient([beta])[0] - mu) < 1e-12
         back = q.inverse_gradient([float(mu)])[0]  # nan where no number of digits is enough
         assert np.isnan(back) if v > 5 else abs(back - beta) < 1e-12
+
+
+POINTS = {"erf": (-2.5, 0.3), "erfi": (-2.5, 0.3), "Ei": (-2.5, 0.3), "Li2": (-2.5, 0.3)}
+KNOWN = {**{f: getattr(mpmath, f.lower()) for f in ("erf", "erfi", "Ei")}, "Li2": None}
+
+
+def known(name, x):
+    return mpmath.polylog(2, x) if name == "Li2" else KNOWN[name](x)
+
+
+@pytest.mark.parametrize(("name", "x"), [(f, x) for f, xs in POINTS.items() for x in xs])
+def test_kinds_of_numbers_agree(name, x):
+    meant = float(known(name, mpmath.mpf(x)))
+    assert float(REAL[name](arb(x)).mid()) == pytest.approx(meant, rel=1e-14)
+    inside = COMPLEX[name](acb(x)) if name in COMPLEX else None
+    assert inside is not None
+    assert float(inside.real.mid()) == pytest.approx(meant, rel=1e-14)
+    assert abs(inside.imag) < 1e-12
+    double = FUNCTIONS[name](Double.of(x))
+    assert float(double.v) == pytest.approx(meant, rel=1e-12)
+    assert double.d == np.inf  # no bound is known: balls decide
+
+
+def test_there_is_no_dilogarithm_beyond_its_end():
+    with pytest.raises(Undefined):
+        REAL["Li2"](arb(2))
+    assert not REAL["Li2"](arb(1, 0.5)).is_finite()
+    assert not COMPLEX["Li2"](acb(arb(1, 0.5), arb(0, 0.5))).is_finite()
+    assert not COMPLEX["Ei"](acb(arb(0, 0.5), arb(0, 0.5))).is_finite()
+
+
+@pytest.mark.parametrize(("text", "start"), [("softplus(w)", 0.5), ("log(cosh(w))", -1.5)])
+def test_q_has_all_digits(text, start):
+    q = derive_once(Parameterization.parse([text])).potential.numeric({"w_0": start})
+    with mpmath.workdps(40):
+        slope = {
+            "softplus(w)": lambda b: mpmath.log(mpmath.expm1(b)) - 1 / mpmath.expm1(b),
+            "log(cosh(w))": lambda b: mpmath.log(4 * mpmath.expm1(2 * b)) / 2,
+        }[text]
+        b0 = {
+            "softplus(w)": lambda w: mpmath.log1p(mpmath.exp(w)),
+            "log(cosh(w))": lambda w: mpmath.log(mpmath.cosh(w)),
+        }[text](mpmath.mpf(start))
+        for b in (0.25, 1.5, 40.0):
+            rise = mpmath.quad(slope, [b0, b]) - slope(b0) * (b - b0)
+            assert abs(mpmath.mpf(q(b) - q(float(b0))) / rise - 1) < 1e-13
+
+
+p, m, D = (Symbol(name, positive=True) for name in ("p_0", "m_0", "D"))
+x, y = Symbol("x_0", real=True), Symbol("y_0", real=True)
+
+
+@pytest.mark.parametrize(
+    ("expression", "zero"),
+    [
+        (1 - m**D * m ** (2 - D) * p**2 * p ** (D - 2) / (m**2 * p**D), True),
+        (sqrt(p**2) - p, True),
+        (sqrt(p * m) - sqrt(p) * sqrt(m), True),
+        (1 + m**D * p**2 / (m**2 * p**D), False),
+        (1 - m ** (D - 2) * p ** (2 - D), False),
+        # Of the sign of x nothing is known: it is 0 for some x, but not for all.
+        (sqrt(x**2, evaluate=False) - x, False),
+        (sqrt(x * y) - sqrt(x) * sqrt(y), False),
+        (sympy.Function("f")(x) - 1, False),
+    ],
+)
+def test_only_what_is_proved_vanishes(expression, zero):
+    assert _vanishes(expression) is zero
