@@ -12,7 +12,7 @@ converges with it, and a parametric Q, beta = h(z), dQ/dbeta = mu(z), to that of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import count
 
@@ -129,9 +129,11 @@ def expand_along(
     failure: Undecided = NotReal("h has the other sign")
     for term in terms:
         try:
-            if positive(term.as_independent(z, as_Add=False)[0], expander) != beta.is_positive:
+            coefficient, part = term.as_independent(z, as_Add=False)
+            side = 1 if positive(coefficient, expander) == beta.is_positive else -1
+            if side < 0 and _is_positive(part, z, bases):
                 continue
-            first = expander.expand(_solved(term, z, beta))
+            first = expander.expand(_solved(part, z, side, beta / coefficient))
             inside(first)
             root, gap = improved(curve.beta - beta, z, first, expander)
             return inside(_up_to(root, gap, beta)).expand(slope)
@@ -149,17 +151,23 @@ def _bases(terms: Iterable[Expr], z: Symbol) -> list[Expr]:
     return bases
 
 
-def _solved(term: Expr, z: Symbol, beta: Expr) -> Expr:
-    """Return z at which a term is beta."""
-    coefficient, part = term.as_independent(z, as_Add=False)
+def _is_positive(part: Expr, z: Symbol, bases: Sequence[Expr]) -> bool:
+    """Tell whether an exponential or a power in z is positive at every z."""
     base, exponent = part.as_base_exp()
-    inner, value = exponent, sympy.log(beta / coefficient) / sympy.log(base)
+    return bool(not base.has(z) or base in bases or exponent.is_even)
+
+
+def _solved(part: Expr, z: Symbol, side: int, value: Expr) -> Expr:
+    """Return z at which an exponential, or a power of a base with this sign, has a value."""
+    base, exponent = part.as_base_exp()
     if base.has(z):
-        inner, value = base, (beta / coefficient) ** sympy.cancel(1 / exponent)
+        inner, at = base, side * (side * value) ** sympy.cancel(1 / exponent)
+    else:
+        inner, at = exponent, sympy.log(value) / sympy.log(base)
     rate = inner.diff(z)
     if rate == 0 or rate.has(z) or (base.has(z) and exponent.has(z)):
         raise Unexpanded("a term that is no power and no exponential")
-    return (value - inner.subs(z, 0)) / rate
+    return (at - inner.subs(z, 0)) / rate
 
 
 def _up_to(z: Expansion, gap: Expansion, beta: Expr) -> Expansion:

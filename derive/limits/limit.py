@@ -399,6 +399,11 @@ class Limit(Held):
         signs = {Symbol(x.name, positive=True): -x for x in self.coordinates}
         return [None if g is None else g.xreplace(signs) for g in self.below]
 
+    def slopes_at(self, x: Fraction) -> list[Expr]:
+        """Return its gradient where all coordinates have the sign of x."""
+        above = () if self.potential is None else self.potential.gradient
+        return [g for g in (above if x > 0 else self.slopes_below) if g is not None]
+
 
 def sided(above: Expr, below: Expr, beta: Symbol) -> tuple[Regime, LimitingPotential]:
     """Return the function of one output with these slopes on either side of 0, and its name."""

@@ -8,6 +8,7 @@ theorems of Woodworth et al. 2020 on beta = p^2 - m^2 are of this kind, |beta|_p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
@@ -108,9 +109,9 @@ def confirm_limits(
 
 
 def _confirm(potential: Potential, limit: Limit, digits: int, rng: np.random.Generator) -> Check:
-    exponents = potential.parameterization.parameters
-    distances = _DEPTHS if limit.point.variable in exponents else _SCALES
-    if limit.point.rate is not None or limit.error == 0:
+    point, exponents = limit.point, potential.parameterization.parameters
+    distances = _DEPTHS if point.variable in exponents else _SCALES
+    if point.rate is not None or limit.error == 0:
         distances = _EXPONENTS
     attempts = count()
 
@@ -119,14 +120,14 @@ def _confirm(potential: Potential, limit: Limit, digits: int, rng: np.random.Gen
 
     def check() -> Check:
         attempt = next(attempts)
-        scales = [point_at(limit.point, x / 4**attempt) for x in distances]
-        rest = draw_rest(potential, limit.point, scales[0], rng, attempt)
+        scales = [point_at(point, x / 4**attempt) for x in distances]
+        rest = draw_rest(potential, point, scales[0], rng, attempt)
         sizes = [3 ** (attempt // 2)] + [3**attempt] * (len(limit.coordinates) - 1)
         x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
-        fall = _at_scales(limit, gradient, (scales, rest, x), digits)
+        falls = _on_sides(limit, gradient, (scales, rest, x), digits)
+        fall, passed = max(falls, key=lambda x: max(x.errors)), all(x.fits for x in falls)
         if max(fall.errors) >= 1 and attempt + 1 < _ATTEMPTS:
             raise NumericalError("the scales are not near the limit yet")
-        passed, point = fall.fits, limit.point
         at = " and ".join(mpmath.nstr(rational(x), 3) for x in scales)
         errors = " and ".join(mpmath.nstr(x, 3) for x in fall.errors)
         at = f"{point.variable} = {at}"
@@ -142,6 +143,25 @@ def _confirm(potential: Potential, limit: Limit, digits: int, rng: np.random.Gen
 
 _Gradient: TypeAlias = Callable[[Mapping[str, Fraction], Sequence[Real]], Sequence[Real]]
 """grad Q by the start and beta."""
+
+
+def _on_sides(
+    limit: Limit,
+    gradient: _Gradient,
+    at: tuple[Sequence[Fraction], Mapping[str, Fraction], _Point],
+    digits: int,
+) -> list[Fall]:
+    """Return the errors at x and at -x; without end where that is reached and ought not to be."""
+    scales, rest, x = at
+    found, other = [_at_scales(limit, gradient, at, digits)], tuple(-v for v in x)
+    if limit.below and None not in limit.below:
+        found.append(_at_scales(limit, gradient, (scales, rest, other), digits))
+    elif len(limit.below) == 1 and limit.potential is not None and not limit.steep:
+        anyhow = replace(limit, below=limit.potential.gradient)
+        with suppress(DeriveError):
+            _at_scales(anyhow, gradient, (scales, rest, other), digits)
+            found.append(Fall((mpmath.inf, mpmath.inf), None, False))
+    return found
 
 
 def _at_scales(
@@ -181,7 +201,7 @@ def _error(
             at[z.name] = rational(x[0] / 7)
             beta = [evaluated(form.curve, at)]
         N = evaluated(unit, at)
-        expected = [evaluated(g, at) for g in form.gradient]
+        expected = [evaluated(g, at) for g in limit.slopes_at(x[0])]
         slopes = [g / N for g in gradient(start, beta)]
         along = [mpmath.fdot(map(evaluated, column), slopes) for column in M.T.tolist()]
         gaps = [abs(f - g) for f, g in zip(along, expected, strict=True)]

@@ -211,7 +211,7 @@ def test_the_side_that_is_left_out_has_its_slope():
     assert all("their scales differ" in limit.finding.reason for limit in apart.limits)
 
 
-@pytest.mark.parametrize("spoiled", ["unit", "form", "error"])
+@pytest.mark.parametrize("spoiled", ["unit", "form", "error", "below"])
 def test_a_wrong_limit_is_not_confirmed(spoiled):
     r = found(["p**2 - m**2"], TIED)
     rich, kernel = r.limits
@@ -221,6 +221,7 @@ def test_a_wrong_limit_is_not_confirmed(spoiled):
         "unit": replace(rich, unit=2 * rich.unit),
         "form": replace(rich, potential=kernel.potential),
         "error": replace(kernel, error=alpha**-6),
+        "below": replace(rich, below=(None,)),
     }[spoiled]
     (c,) = confirm_limits(replace(r, limits=(wrong,)))
     assert not c.passed
@@ -251,6 +252,17 @@ def test_starts_with_pi_and_ranges_that_end_are_confirmed(output, start):
     r = found([output], start)
     assert [c.title for c in confirm_limits(r) if not c.passed] == []
     assert len(confirm_limits(r)) == len(r.limits)
+
+
+def test_beside_an_exponential_a_linear_term_takes_both_signs():
+    """beta = z + alpha^2 exp(2 z) takes every value: the limit is beta^2/2 on both sides."""
+    r = found(["w + a*b"], {"w": "0", "a": "alpha", "b": "alpha"})
+    limit = r.limits[0]
+    assert limit.regime == "kernel"
+    assert [str(g) for g in limit.slopes_below] == ["beta"]
+    assert all(c.passed for c in confirm_limits(r))
+    away = replace(limit, below=tuple(2 * g for g in limit.below))
+    assert not confirm_limits(replace(r, limits=(away,)))[0].passed
 
 
 def test_a_limit_without_a_scale_has_none_and_zeros_are_not_scaled():
