@@ -30,7 +30,7 @@ from numerics.integrator.gradient_flow import flow
 from numerics.integrator.jets import bits_of
 from numerics.integrator.perturbed import NONE, Step, Terms, perturbed_flow, stepper, take_steps
 
-DECAY = "exp(-t)"
+DECAY = "4*exp(-4*t)"
 """kappa(t), of which the integral is 1."""
 MASS, STEPS = Fraction(1, 20), 200
 DAMPING, UNTIL = 3, Fraction(2)
@@ -154,7 +154,7 @@ def _damped(case: Case, terms: Terms, digits: int) -> float | None:
 
 def _predicted(case: Case, decayed: Real, digits: int) -> tuple[Real, ...]:
     """Return the limit of plain flow from the start that was predicted."""
-    begin = dict[str, object]()
+    begin = dict[str, object](case.problem.origin)
     with mpmath.workdps(digits + 10):
         for prefix, start in zip(case.problem.model.prefixes, case.problem.starts, strict=True):
             own = {name: rational(x) for name, x in start}

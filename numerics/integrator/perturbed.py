@@ -37,6 +37,7 @@ from numerics.integrator.gradient_flow import (
     rates_of,
     read_start,
 )
+from numerics.integrator.implicit import Automatic
 from numerics.integrator.jets import Program, bits_of
 from numerics.integrator.taylor import integrate
 
@@ -92,6 +93,8 @@ class Step:
     momentum: Fraction = Fraction(0)
 
 
+LONGEST = 1500
+"""Steps of a flow after which to give up."""
 NEWTON = 60
 """Steps of Newton's method at most."""
 Move = Callable[[Sequence[Real]], Sequence[Real]]
@@ -135,15 +138,17 @@ def perturbed_flow(
         theta = terms.mirror and Mirror.of(p, terms.mirror, bits_of(digits)).theta.at(origin)
         lifted = [*(theta or origin)]
     begun = Fraction(1 if terms.damping else 0)
-    start = [*origin, *lifted, begun, *[Fraction(0)] * len(terms.along)]
+    # Integrals that stay 0 but for rounding have no digits: from 1 their errors are beside 1.
+    start = [*origin, *lifted, begun, *[_ONE] * len(terms.along)]
     check_start(field, start, digits)
     rest = [*target, *[Fraction(0)] * (len(observed.outputs) - len(p.trees) - len(target))]
     watch = ConvergenceWatch(observed, rest, digits, Fraction(1, 10**digits))
     stop, time = (watch, None) if until is None else (None, until - begun)
-    end = integrate(field, start, digits, stop, time=time)
+    end = integrate(field, start, digits, stop, LONGEST, time=time, engine=Automatic)
     beta, velocities = (Program(x, bits_of(digits)).at(end.state) for x in (observed, moved))
     state = end.state
-    sums = state[len(state) - len(terms.along) :]
+    with mpmath.workprec(bits_of(digits)):
+        sums = tuple(x - 1 for x in state[len(state) - len(terms.along) :])
     return Perturbed(beta[: len(p.trees)], state[:n], sums, end.steps, velocities)
 
 

@@ -181,6 +181,19 @@ def test_what_agrees_exactly_agrees_and_nothing_is_nothing(output, start, compar
     assert ("agree exactly" if compared else "nothing to compare") in check.title
 
 
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["a*u1", "a*u2"], {"a": "1", "u1": "1", "u2": "0"}),  # c stays 0 but for rounding
+        (["p**2 - m**2"], {"p": "alpha", "m": "0"}),  # m is left out of F, not of the check
+    ],
+)
+def test_laws_that_stay_0_and_weights_that_do(outputs, start):
+    check = confirm_perturbation(perturb(derive(parse(outputs, start)), "decay"), digits=12)
+    assert check.passed, check.report()
+    assert check.record["limit"] > 9
+
+
 def test_paths_move_from_0():
     found = perturb(derive_once(parse(["tanh(w)"], {"w": "0"})), "noise")
     check = confirm_perturbation(found, digits=12)
