@@ -6,13 +6,19 @@ then
 
     residues at simple poles of f in E are constants: for f = A/(p q), p irreducible in E, the roots
         z of the resultant of A - z q p' and p are free of t
-    for E = exp(u) and f = sum_i a_i E^i each y' + i u' y = a_i, i != 0, has a rational solution;
-        where all have a factor P^e, as sqrt(P), each y' + (i u' + e P'/P) y = a_i/P^e
+    for f = sum_i a_i exp(u_i), with polynomials u_i that differ by no constants and rational a_i,
+        each y' + u_i' y = a_i, u_i' != 0, has a rational solution; where all a_i have a factor P^e,
+        as sqrt(P), each y' + (u_i' + e P'/P) y = a_i/P^e
 
 For w/y, y^2 = P = a L + b, where L, or t, is new over a field of w^2, a and b, and L' is in it:
 y is transcendental there, y -> -y keeps derivatives, and no polynomial in y divides its derivative,
 so that an elementary integral is an odd polynomial in y. Its highest coefficient is c/s^N, s^2 = a;
-the next one would need L but for N = 1: then w/y is a multiple of the derivative of sqrt(P/a).
+the next one would need L but for N = 1: then w/y is a multiple of the derivative of sqrt(P/a). So
+w y is one of that of sqrt(P/a)^3.
+
+For P = A Y^2, Y^2 = X^2 - c, X = L + b, it is a Y + b log((X + Y)/(X - Y)) with constants a and b:
+no place over a finite L is a pole of it, and u = X + Y alone has its zeros and poles at L = oo.
+That w has no L asks that a X' = b c'/c.
 
 For f = sum_j f_j R^j, R^n = A, each int f_j R^j dt is elementary: a mean of what f is with the
 other roots of A. Roots of polynomials: :mod:`derive.exact.algebraic_integrals`.
@@ -27,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import product
 from math import prod
 
 from flint import fmpz_mpoly_ctx
@@ -43,7 +50,7 @@ from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial, by_powers, factorize, reindexed, terms
 from derive.exact.rational_solutions import (
     antiderivative_in_field,
-    laurent,
+    exponential_sum,
     moves,
     proper,
     rational_solution,
@@ -75,7 +82,7 @@ def _proofs(f: RationalFunction) -> Iterator[tuple[str, RationalFunction]]:
         square, known = part * part, range(1, len(f.field.weights))
         for why in (why_not_elementary(part), why_not_elementary_root(square)):
             yield from [(why, part)] if why else []
-        yield from _linear_under_root(square)
+        yield from sorted(_under_root(square), key=lambda found: len(names_in(found[1])))
         if why := why_not_elementary_binomial(part):
             yield why, part
         for k in (k for k in known if part.depends_on(k)):
@@ -145,30 +152,55 @@ def why_not_elementary_logarithm(square: RationalFunction, t: int = 0) -> str | 
     `1/sqrt(log(t))` is no multiple of the derivative of `sqrt(log(t))`
     >>> why_not_elementary_logarithm(g / g.field.gens[0])  # of 2 sqrt(log(t))
     """
-    return next((why for why, _ in _linear_under_root(square, t)), None)
+    return next((why for why, _ in _under_root(square, t)), None)
 
 
-def _linear_under_root(
-    square: RationalFunction, t: int = 0
-) -> Iterator[tuple[str, RationalFunction]]:
-    """Yield what fails of w/sqrt(P), w^2/P = 1/(A (L + b/a)), and what has the constants in that.
+def _under_root(square: RationalFunction, t: int = 0) -> Iterator[tuple[str, RationalFunction]]:
+    """Yield what fails of w y^n, n = 1 or -1, y^2 = P, and what has the constants in that.
 
-    L is in P alone: what else is used has derivatives without it.
+    L is in P alone, or its square: what else is used has derivatives without it.
     """
-    field, used, P = square.field, names_in(square), square.field.one / square
+    field, used = square.field, names_in(square)
     slopes = {n: field.derivative(field.named(n), t) for n in field.names if n in used}
     calls = [g for g in field.generators if g.kind in PRIMITIVE and g.name in used]
     new = {g.name: g.kind for g in calls if _is_new(field, g, t)} | {field.names[t]: ""}
-    for name in (n for n in new if n in used and not slopes[n].is_zero()):
-        k = field.positions[name]
+    names = [n for n in new if n in used and not slopes[n].is_zero()]
+    for name, n in product(names, (-1, 1)):
+        k, P = field.positions[name], square**n
         A = P.partial(k)
-        if A.is_zero() or any(x.depends_on(k) for x in (A, *slopes.values())):
+        if A.is_zero() or any(x.depends_on(k) for x in (A.partial(k), *slopes.values())):
             continue
-        ratio = A * field.derivative(P / A, t) ** 2
-        if not field.derivative(ratio, t).is_zero():
-            what = f"`{_inverse_root(P)}` is no multiple of the derivative of `{_root_of(P, k)}`"
-            own = ", itself not elementary," if new[name] == "integral" else ""
-            yield f"{what}, which `{name}`{own} under a root requires (Liouville 1835)", ratio
+        own = ", itself not elementary," if new[name] == "integral" else ""
+        requires = f"which `{name}`{own} under a root requires (Liouville 1835)"
+        if A.depends_on(k):
+            if n < 0 and (what := _of_quadratic(P, k, t)):
+                yield f"{what}, {requires}", P
+        elif not field.derivative(ratio := A**-n * field.derivative(P / A, t) ** 2, t).is_zero():
+            power = _root_of(P, k) + "**3" * (n > 0)
+            what = f"`{_root(P, n)}` is no multiple of the derivative of `{power}`"
+            yield f"{what}, {requires}", ratio
+
+
+def _of_quadratic(P: RationalFunction, k: int, t: int) -> str | None:
+    """Return that 1/sqrt(P), P = A (X^2 - c), X = L + b, is no a Y' + b log((X + Y)/(X - Y))'.
+
+    There Y^2 = X^2 - c, and a and b are constants, a X' = b c'/c.
+    """
+    field, A = P.field, P.partial(k).partial(k) / 2
+    X = P.partial(k) / (2 * A)
+    c, pace = X**2 - P / A, field.derivative(X, t)
+    slope = field.derivative(c, t)
+    if c.is_zero():
+        return None
+    constants = [A * pace**2]
+    if not slope.is_zero():
+        m = 2 * c * pace / slope
+        constants = [m, A * (slope * (m * m / c - 1)) ** 2]
+    if all(field.derivative(x, t).is_zero() for x in constants):
+        return None
+    square = f"sqrt(X**2 - {in_brackets(repr(c))})"
+    terms = f"`Y = {square}` and `log((X + Y)/(X - Y))`, `X = {X!r}`"
+    return f"`{_root(P, -1)}` is no combination of the derivatives of {terms}"
 
 
 def _root_of(P: RationalFunction, k: int) -> str:
@@ -178,12 +210,15 @@ def _root_of(P: RationalFunction, k: int) -> str:
     return f"sqrt({linear / prod(p**n for p, n in factored(linear.partial(k))[1])!r})"
 
 
-def _inverse_root(P: RationalFunction) -> str:
-    """Return 1/sqrt(P) as it is written."""
+def _root(P: RationalFunction, n: int) -> str:
+    """Return sqrt(P) for n = 1, and 1/sqrt(P) for n = -1, as it is written."""
     field, (number, powers) = P.field, factored(P)
-    w = prod((p ** ((n % 2 - n) // 2) for p, n in powers), start=field.one)
-    sign = field.constant(1 if number > 0 else -1)
-    return over_root(w, prod((p for p, n in powers if n % 2), start=sign), field.names)
+    inside = prod((p for p, k in powers if k % 2), start=field.constant(1 if number > 0 else -1))
+    w = prod((p ** ((n * k + k % 2) // 2 - k % 2 * (n > 0)) for p, k in powers), start=field.one)
+    if n < 0:
+        return over_root(w, inside, field.names)
+    root = over_root(field.one, inside, field.names).removeprefix("1/")
+    return root if w == field.one else f"{in_brackets(repr(w))}*{root}"
 
 
 def logarithmic_part(
@@ -254,21 +289,22 @@ def _by_exponentials(
     others: Sequence[Generator[RationalFunction]],
     t: int,
 ) -> str | None:
-    """Return an equation of y without a rational solution, f = sum_i a_i exp(i u), or None.
+    """Return an equation of y without a rational solution, f = sum_i a_i exp(u_i), or None.
 
-    It is y' + i u' y = a_i, and y' + (i u' + e P'/P) y = a_i/P^e where all a_i have a root P^e.
+    It is y' + u_i' y = a_i, and y' + (u_i' + e P'/P) y = a_i/P^e where all a_i have a root P^e.
     """
     field, name, beside = f.field, f.field.names[t], f.field.zero
-    if [g.kind for g in others] == ["root"] and others[0].name not in _below(f, E):
-        if (single := _without_root(f, others[0], t)) is None:
+    roots = [g for g in others if g.kind == "root"]
+    if roots and not roots[1:] and roots[0].name not in _below(f, E):
+        if (single := _without_root(f, roots[0], t)) is None:
             return None
-        (f, beside), others = single, ()
-    slope, parts = field.derivative(field.embed(E.argument), t), laurent(f, E)
-    if others or parts is None or int(slope.denominator.degrees()[t]):
+        (f, beside), roots = single, []
+    parts = exponential_sum(f, [*(g for g in others if g.kind != "root"), E], t)
+    if roots or parts is None:
         return None
-    for i, a in parts.items():
-        b = i * slope + beside
-        if i and not _has_solution(b, a, t):
+    for _, slope, a in parts:
+        b = slope + beside
+        if not slope.is_zero() and not _has_solution(b, a, t):
             y, minus = "y" if name != "y" else "z", max(terms(b.numerator))[1] < 0
             size = -b if minus else b
             times = "" if size == field.one else f"{in_brackets(repr(size))}*"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import by_powers, factorize
 from derive.exact.linear.matrix import dot, nullspace
@@ -22,19 +22,31 @@ MAXIMAL_DEGREE = 12
 def antiderivative_in_field(
     f: RationalFunction, moving: Sequence[Generator[RationalFunction]], t: int
 ) -> RationalFunction | None:
-    """Return b with b' = f that is rational in t, and in an exponential where f is, or None."""
-    if not moving:
-        return rational_solution(f.field.zero, f, t)
-    (E, *others), field = moving, f.field
-    if others or E.kind != "exp" or (parts := laurent(f, E)) is None:
+    """Return b with b' = f that is rational in t, and in exponentials where f is, or None."""
+    parts = exponential_sum(f, moving, t)
+    if parts is None:
         return None
-    slope = field.derivative(field.embed(E.argument), t)
-    if int(slope.denominator.degrees()[t]):
-        return None
-    solved = {i: rational_solution(i * slope, a, t) for i, a in parts.items()}
-    powers = {i: field.named(E.name) ** i for i in solved}
-    found = [y * powers[i] for i, y in solved.items() if y is not None]
-    return sum(found, field.zero) if len(found) == len(solved) else None
+    solved = [(E, rational_solution(slope, a, t)) for E, slope, a in parts]
+    found = [y * E for E, y in solved if y is not None]
+    return sum(found, f.field.zero) if len(found) == len(solved) else None
+
+
+def exponential_sum(
+    f: RationalFunction, moving: Sequence[Generator[RationalFunction]], t: int
+) -> list[tuple[RationalFunction, RationalFunction, RationalFunction]] | None:
+    """Return exp(u), u' and a of f = sum a exp(u), u polynomials in t, a rational; or None."""
+    field, found = f.field, [(f.field.one, f.field.zero, f)]
+    for g in moving:
+        if g.kind != "exp" or {x.name for x in moving} & names_in(A := field.embed(g.argument)):
+            return None
+        slope, E = field.derivative(A, t), field.named(g.name)
+        apart = [(x, u, laurent(a, g)) for x, u, a in found]
+        if int(slope.denominator.degrees()[t]) or any(parts is None for _, _, parts in apart):
+            return None
+        found = [
+            (x * E**i, u + i * slope, a) for x, u, own in apart for i, a in (own or {}).items()
+        ]
+    return found
 
 
 def laurent(

@@ -17,6 +17,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError, InputError
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
@@ -202,10 +203,17 @@ class _AlongWeight:
     def left(self) -> Integrand:
         """Say why the integral of mu is left, with a proof that it has to be, or what it is."""
         if proof := self.not_elementary(1 / self.r):
-            return Integrand("gradient not elementary", proof)
+            return Integrand("gradient not elementary", proof, over=self.name)
         rational = not any(g.name in self.r.variables() for g in self.r.field.generators)
-        square = open_discriminant(self.leaf, 1 / self.r) if rational else None
-        return Integrand() if square is None else Integrand("sign", cases=self.by_sign(square))
+        if not rational:
+            return Integrand()
+        if square := open_discriminant(self.leaf, 1 / self.r):
+            return Integrand("sign", cases=self.by_sign(square))
+        poles = [f for f, _ in factors(self.r.field.polynomial(self.r.numerator))]
+        high = (P for P in poles if int(P.numerator.degrees()[0]) > 2)
+        if (P := next(high, None)) is None or self.antiderivative(1 / self.r) is not None:
+            return Integrand()
+        return Integrand("roots", f"`{self.expr(P)}` is irreducible", over=self.name)
 
     def by_sign(self, square: RationalFunction) -> tuple[Case, ...]:
         """Return int dt/r by the sign of a square, with a root s of what is positive.
@@ -251,6 +259,11 @@ class _AlongWeight:
         for symbol, law in self.leaf.laws:
             if symbol.name in constants:
                 values.append(law.mapped(at))
+        # of w^n = w_0^n + n G, whose w_0 is in no law
+        last = map(
+            self.p.field.named, self.last if self.notation.fresh("c").name in constants else ()
+        )
+        values += map(LogFunction, map(at, last))
         try:
             free = rank([[f.along(x) for x in units] for f in values])
             return free == len({*constants} - given)
@@ -281,7 +294,8 @@ class _AlongWeight:
         shown = self.shortest(K, kernel_as_typed, *self.by_squares(self.K))
         height = self.shortest(square, F**2, *self.by_squares(self.p.F[0] ** 2))
         weight = self.name
-        told = ((own, str(self.shortest(image)), repr(image)) for own, image in self.last)
+        squares = ((f"{w}**2", image * image) for w, image in self.last.items())
+        told = ((own, str(self.shortest(square)), repr(square)) for own, square in squares)
         last = (Identity(f"{w} = {e}", e, of, kind="kernel", of=(w, e)) for w, e, of in told)
         so = f"`F = {b}`, so that `{height.xreplace(T)} = {b}**2`"
         integrals = self.integrals(T)
@@ -338,10 +352,10 @@ class _AlongWeight:
         return e.xreplace({self.t: begin})
 
     @functools.cached_property
-    def last(self) -> list[tuple[str, RationalFunction]]:
-        """The squares of weights that are known by the integral of a law."""
+    def last(self) -> dict[str, RationalFunction]:
+        """The weights that are known by the integral of a law."""
         images = ((w, self.leaf.at(self.p.field.named(w))) for w in self.p.weights)
-        return [(f"{w}**2", image * image) for w, image in images if self.has_integral(image)]
+        return {w: image for w, image in images if self.has_integral(image)}
 
     def by_squares(self, f: RationalFunction) -> Iterator[Expr]:
         """Yield a function of the weights, f = u w^2 + v, on the leaf, w a root of either sign."""

@@ -7,7 +7,7 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -19,6 +19,7 @@ from derive.errors import InputError
 from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
@@ -274,11 +275,30 @@ def _integral(
     notation: Notation,
     curves: Callable[[], Sequence[LeafCurve]],
 ) -> Form:
-    """Return Q along a weight or a function of them, in the weights, or by integrals over beta."""
-    metric = warping.metric
-    R = conjugate_in_time(metric.conserved, dual)
-    by_place = integrate_along_weight(metric, R, notation)
+    """Return Q along a weight or a function of them, in the weights, or by integrals over beta.
+
+    That dQ/dbeta is not elementary is so in each coordinate.
+    """
+    R = conjugate_in_time(warping.metric.conserved, dual)
+    by_place = integrate_along_weight(warping.metric, R, notation)
     along = next(by_place, None)
+    form = _by_integrals(warping, dual, notation, curves, (R, along, by_place))
+    left = form.piece.integrand
+    if left is None or not left.unknown or along is None or along.integrand is None:
+        return form
+    there = along.integrand.elsewhere(symbol for symbol, _ in along.constants)
+    return replace(form, piece=replace(form.piece, integrand=there or left))
+
+
+def _by_integrals(
+    warping: WarpVerdict,
+    dual: DualCoordinates | None,
+    notation: Notation,
+    curves: Callable[[], Sequence[LeafCurve]],
+    over: tuple[LogFunction | None, Piece | None, Iterator[Piece | None]],
+) -> Form:
+    """Return what is left by the first piece along a weight, or another."""
+    metric, (R, along, by_place) = warping.metric, over
     if along is None or along.curve is None:
         along = integrate_above_weight(metric, R, notation) or along
     open_ = along is None or along.kind == "quadrature"

@@ -28,7 +28,7 @@ from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
-from derive.model.notation import Constant, Notation, positive_generators, to_expr
+from derive.model.notation import Constant, Notation, positive_generators, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_explicit, accept_in_beta
@@ -277,6 +277,9 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Cha
     kernel = None if rooted is None else rooted.write(metric.K[0][0])
     if chart is None or rooted is None or kernel is None:
         return piece, chart
+    weights = {repr(f): e for _, f, e in rooted.entries if f in metric.parameterization.w}
+    if {*metric.K[0][0].variables()} <= weights.keys():  # which are roots
+        kernel = to_factored_expr(metric.K[0][0], weights)
     plain = without_roots(kernel, rooted.roots)
     ways = [beside_logarithms(f, plain) for f in (sympy.expand, sympy.factor)]
     ways += [by_radical({}, plain)] if plain.is_algebraic_expr() else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -119,6 +119,7 @@ Left: TypeAlias = Literal[
     "kernel",
     "sign",
     "antiderivative",
+    "roots",
     "gradient not elementary",
     "not elementary",
 ]
@@ -138,6 +139,7 @@ WHY_LEFT: dict[Left, str] = {
     "sign": "whether its antiderivative has logarithms or an arctangent depends on a sign that the "
     "start leaves open",
     "antiderivative": "no antiderivative was found",
+    "roots": "$dQ/dbeta$ is a sum of logarithms over the roots of a polynomial",
     "gradient not elementary": "$dQ/dbeta$ is no elementary function of $beta$",
     "not elementary": "the gradient of $Q$ is closed, and $Q$ is no elementary function of $beta$",
 }
@@ -167,11 +169,26 @@ class Integrand(Held):
         left: why it is left.
         proof: that it is no elementary function, by Liouville's theorem.
         cases: what it is, by a sign that the start leaves open.
+        over: what t is in the proof.
     """
 
     left: Left = "antiderivative"
     proof: str = ""
     cases: tuple[Case, ...] = ()
+    over: str = ""
+
+    @property
+    def unknown(self) -> bool:
+        """Whether a closed form was not found, and may exist."""
+        return not self.cases and self.left in ("antiderivative", "kernel", "root", "law")
+
+    def elsewhere(self, constants: Iterable[Symbol]) -> Integrand | None:
+        """Return what is proved of dQ/dbeta, for a form over another t, or None."""
+        if not self.over:
+            return None
+        named = ", ".join(f"`{c}`" for c in constants)
+        where = f"over `t = {self.over}`{f' with constants {named}' * bool(named)}"
+        return replace(self, proof=f"{where}, {self.proof}")
 
     @property
     def why(self) -> str:
