@@ -14,6 +14,7 @@ from derive.joint import kernel_in_weights
 from derive.model.direction import Direction
 from derive.model.notation import log_expr, to_expr
 from derive.potential.piece import Piece, Root, trimmed
+from derive.potential.rewriting import with_products
 from derive.records import Block
 from derive.render.arranged import read
 from derive.render.document import say
@@ -200,7 +201,7 @@ def _chart_lines(block: Block, roots: Sequence[Root]) -> Iterator[object]:
     rows: dict[str, Row] = {}
     for name, function, written in chart.entries:
         (base, exponent), uses = written.as_base_exp(), {*map(str, written.free_symbols)}
-        what = to_expr(function, symbols)
+        what = with_products(to_expr(function, symbols))
         if str(base) in left:
             yield from _root_lines(left.pop(str(base)), what ** (1 / exponent))
         elif name in weights or (moving & uses and name not in betas):
