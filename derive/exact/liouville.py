@@ -156,22 +156,13 @@ def why_not_elementary_logarithm(square: RationalFunction, t: int = 0) -> str | 
 
 
 def _under_root(square: RationalFunction, t: int = 0) -> Iterator[tuple[str, RationalFunction]]:
-    """Yield what fails of w y^n, n = 1 or -1, y^2 = P, and what has the constants in that.
-
-    L is in P alone, or its square: what else is used has derivatives without it.
-    """
-    field, used = square.field, names_in(square)
-    slopes = {n: field.derivative(field.named(n), t) for n in field.names if n in used}
-    calls = [g for g in field.generators if g.kind in PRIMITIVE and g.name in used]
-    new = {g.name: g.kind for g in calls if _is_new(field, g, t)} | {field.names[t]: ""}
-    names = [n for n in new if n in used and not slopes[n].is_zero()]
-    for name, n in product(names, (-1, 1)):
-        k, P = field.positions[name], square**n
-        A = P.partial(k)
-        if A.is_zero() or any(x.depends_on(k) for x in (A.partial(k), *slopes.values())):
-            continue
-        own = ", itself not elementary," if new[name] == "integral" else ""
-        requires = f"which `{name}`{own} under a root requires (Liouville 1835)"
+    """Yield what fails of w y^n, n = 1 or -1, y^2 = P, and what has the constants in that."""
+    field = square.field
+    integrals = [g.name for g in field.generators if g.kind == "integral"]
+    for L, n, P in _in_one_new(square, t):
+        own = ", itself not elementary," if L in integrals else ""
+        requires = f"which `{L}`{own} under a root requires (Liouville 1835)"
+        A = P.partial(k := field.positions[L])
         if A.depends_on(k):
             if n < 0 and (what := _of_quadratic(P, k, t)):
                 yield f"{what}, {requires}", P
@@ -179,6 +170,22 @@ def _under_root(square: RationalFunction, t: int = 0) -> Iterator[tuple[str, Rat
             power = _root_of(P, k) + "**3" * (n > 0)
             what = f"`{_root(P, n)}` is no multiple of the derivative of `{power}`"
             yield f"{what}, {requires}", ratio
+
+
+def _in_one_new(square: RationalFunction, t: int) -> Iterator[tuple[str, int, RationalFunction]]:
+    """Yield L with n and P = square^n, of degree 1 or 2 in L, which is new over all else in it.
+
+    What else is used has derivatives without L.
+    """
+    field, used = square.field, names_in(square)
+    slopes = {n: field.derivative(field.named(n), t) for n in field.names if n in used}
+    calls = [g for g in field.generators if g.kind in PRIMITIVE and g.name in used]
+    new = [*(g.name for g in calls if _is_new(field, g, t)), field.names[t]]
+    for L, n in product((x for x in new if x in used and not slopes[x].is_zero()), (-1, 1)):
+        k, P = field.positions[L], square**n
+        A = P.partial(k)
+        if not (A.is_zero() or any(x.depends_on(k) for x in (A.partial(k), *slopes.values()))):
+            yield L, n, P
 
 
 def _of_quadratic(P: RationalFunction, k: int, t: int) -> str | None:
@@ -293,7 +300,7 @@ def _by_exponentials(
 
     It is y' + u_i' y = a_i, and y' + (u_i' + e P'/P) y = a_i/P^e where all a_i have a root P^e.
     """
-    field, name, beside = f.field, f.field.names[t], f.field.zero
+    beside = f.field.zero
     roots = [g for g in others if g.kind == "root"]
     if roots and not roots[1:] and roots[0].name not in _below(f, E):
         if (single := _without_root(f, roots[0], t)) is None:
@@ -305,13 +312,18 @@ def _by_exponentials(
     for _, slope, a in parts:
         b = slope + beside
         if not slope.is_zero() and not _has_solution(b, a, t):
-            y, minus = "y" if name != "y" else "z", max(terms(b.numerator))[1] < 0
-            size = -b if minus else b
-            times = "" if size == field.one else f"{in_brackets(repr(size))}*"
-            slope_of_y = f"{a!r} {'+' if minus else '-'} {times}{y}"
-            what = f"no rational function `{y}` of `{name}` has the derivative `{slope_of_y}`"
-            return f"{what} (Bronstein 2005)"
+            return _no_solution(b, a, f.field.names[t])
     return None
+
+
+def _no_solution(b: RationalFunction, a: RationalFunction, t: str) -> str:
+    """Return that y' + b y = a has no rational solution."""
+    y, minus = "y" if t != "y" else "z", max(terms(b.numerator))[1] < 0
+    size = -b if minus else b
+    times = "" if size == b.field.one else f"{in_brackets(repr(size))}*"
+    slope = f"{a!r} {'+' if minus else '-'} {times}{y}"
+    what = f"no rational function `{y}` of `{t}` has the derivative `{slope}`"
+    return f"{what} (Bronstein 2005)"
 
 
 def _without_root(

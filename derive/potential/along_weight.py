@@ -9,7 +9,7 @@ by an integral over t, G.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -20,8 +20,6 @@ from derive.errors import DeriveError, InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.linear.families import LogFunction
-from derive.exact.linear.matrix import rank
-from derive.exact.liouville import not_elementary
 from derive.exact.named_integrals import NAMED, meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
@@ -43,7 +41,7 @@ from derive.potential.antiderivative import antiderivative, at_start, gathered, 
 from derive.potential.piece import Case, Curve, Integrand, Piece, asked_of_start, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_conjugates, with_hyperbolic, with_products
-from derive.potential.substitution import integral_on_leaf, without_integrals
+from derive.potential.substitution import integral_on_leaf, not_elementary_on_leaf
 from derive.verdict import Identity
 from derive.weights.conserved import along
 from derive.weights.metric import Metric
@@ -246,29 +244,7 @@ class _AlongWeight:
 
     def not_elementary(self, integrand: RationalFunction) -> str:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""
-        c = self.notation.fresh("c").name
-        alone = without_integrals(self.leaf, integrand, self.shortest, c)
-        why = not_elementary(alone, self.are_independent)
-        return f"with a constant `{c}`, {why}" if why and c in alone.variables() else why
-
-    def are_independent(self, constants: Sequence[str]) -> bool:
-        """Tell whether the start leaves constants free: values of laws, and symbols of its own."""
-        at, field, given = self.p.at_start, self.p.start_field, {*self.p.parameters}
-        units = [tuple(field.constant(j == k) for j in field.weights) for k in field.weights]
-        values = [LogFunction(field.named(name)) for name in field.weights if name in constants]
-        for symbol, law in self.leaf.laws:
-            if symbol.name in constants:
-                values.append(law.mapped(at))
-        # of w^n = w_0^n + n G, whose w_0 is in no law
-        last = map(
-            self.p.field.named, self.last if self.notation.fresh("c").name in constants else ()
-        )
-        values += map(LogFunction, map(at, last))
-        try:
-            free = rank([[f.along(x) for x in units] for f in values])
-            return free == len({*constants} - given)
-        except ValueError:  # a logarithm has a coefficient that the start moves
-            return False
+        return not_elementary_on_leaf(self.leaf, integrand, self.shortest)
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
         """Return that of a function of t, or None; of the integral of a law none is known."""

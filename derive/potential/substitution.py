@@ -17,7 +17,9 @@ from derive.errors import DeriveError, InputError, LanguageError
 from derive.exact.field.factors import exact_square_root
 from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
 from derive.exact.field.generators import Generator
-from derive.exact.liouville import logarithmic_part
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import rank
+from derive.exact.liouville import logarithmic_part, not_elementary
 from derive.exact.named_integrals import Exponential
 from derive.exact.towers.images import Images
 from derive.exact.towers.reader import refined
@@ -57,7 +59,39 @@ def integral_on_leaf(
     return total if others or total is not None else _by_parts(leaf, call, integrand, written)
 
 
-def without_integrals(
+def not_elementary_on_leaf(
+    leaf: SolvedLeaf, f: RationalFunction, written: Callable[[RationalFunction], Expr]
+) -> str:
+    """Return why the integral of f is no elementary function of t, or nothing."""
+    c = leaf.notation.fresh("c").name
+    alone = _without_integrals(leaf, f, written, c)
+    why = not_elementary(alone, partial(_are_independent, leaf, c))
+    return f"with a constant `{c}`, {why}" if why and c in alone.variables() else why
+
+
+def _are_independent(leaf: SolvedLeaf, c: str, constants: Sequence[str]) -> bool:
+    """Tell whether the start leaves constants free: values of laws, and symbols of its own.
+
+    So is c beside an integral G where w^n = w_0^n + n G, as w_0 is in no law.
+    """
+    p = leaf.given.p
+    units = [
+        tuple(p.start_field.constant(j == k) for j in p.start_field.weights)
+        for k in p.start_field.weights
+    ]
+    values = [LogFunction(p.start_field.named(n)) for n in p.start_field.weights if n in constants]
+    values += [law.mapped(p.at_start) for symbol, law in leaf.laws if symbol.name in constants]
+    G = {g.name for g in leaf.integrals}
+    last = [w for w, image in zip(p.w, map(leaf.at, p.w), strict=True) if G & names_in(image)]
+    values += [LogFunction(p.at_start(w)) for w in last if c in constants]
+    try:
+        free = rank([[f.along(x) for x in units] for f in values])
+    except ValueError:  # a logarithm has a coefficient that the start moves
+        return False
+    return free == len({*constants} - {*p.parameters})
+
+
+def _without_integrals(
     leaf: SolvedLeaf, f: RationalFunction, written: Callable[[RationalFunction], Expr], c: str
 ) -> RationalFunction:
     """Return a function of t where integrals of laws are closed, or named G, with a constant c."""
