@@ -228,8 +228,6 @@ def stationary(m, statement, rng, late):
     for later in (10, 1e3, 1e5):  # some stay near another point for long
         if off > 2 * CLOSE:
             off = _off_stationary(m, case, X, in_levels(flows, X, later * LEVEL))
-    if off == np.inf:
-        raise Unreached
     if off > 2 * CLOSE:
         raise Refuted(f"{off} off a KKT point on {X.tolist()}")
     return 1
@@ -256,7 +254,7 @@ def costs_something(m, case, X, rng):
 def _off_stationary(m, case, X, w):
     """Return how far weights are from J^T X^T lambda, as a part of their length.
 
-    That is infinite as long as the data are not separated without those that fade.
+    That is infinite where the data are not separated without those that fade.
     """
     lam, rule, fading = in_degrees(m, case)
     kept = w * (1 - fading)

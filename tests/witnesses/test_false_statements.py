@@ -92,8 +92,8 @@ def margin(kind):
     if kind == "large starts, late":  # what was said before degrees had to be positive
         of_degree_below_0 = margins(derive_once(["1/p - 1/m"], TIED))
         K = sympy.ImmutableMatrix([[2 / sympy.Symbol("alpha") ** 4]])
-        wrong = {"time": sympy.Integer(-4), "displacement": sympy.Integer(-2), "kernel": K}
-        record = replace(of_degree_below_0, scaled=replace(of_degree_below_0.scaled, **wrong))
+        wrong = replace(of_degree_below_0.scaled, kernel=K)
+        record = replace(of_degree_below_0, scaled=wrong)
     elif kind == "coercive":
         no = Finding(Verdict.REFUTED, "`grad Q` stays bounded as beta -> infinity")
         return replace(tied, coercive=no), first(tied, kind)
@@ -101,7 +101,7 @@ def margin(kind):
         shape = replace(tied.shape, function=abs(beta) - beta / 2)
         return replace(tied, shape=shape), first(tied, kind)
     elif kind == "large starts":
-        record = replace(tied, scaled=replace(tied.scaled, displacement=sympy.Integer(2)))
+        record = replace(tied, scaled=replace(tied.scaled, degree=sympy.Integer(3)))
     else:
         other = Parameterization.parse(["p**2 - m" if kind == "KKT" else "p + m"], TIED)
         d = replace(tied.derivation, parameterization=other)
