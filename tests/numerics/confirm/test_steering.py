@@ -1,6 +1,7 @@
 """Matrices of open size, put to flows of all their entries."""
 
 import json
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from derive import Parameterization
 from numerics.confirm import sizes
+from numerics.confirm.limits import excess_at
 from numerics.confirm.regression_problem import distance
 from numerics.confirm.sizes import AlignedAt, check_matrices, steer_matrices
 from tests.published import derive_once
@@ -91,3 +93,28 @@ def test_loss_weights_steer_what_does_not_commute(text, shapes, monkeypatch):
     monkeypatch.setattr(sizes, "TRIED", 1)
     monkeypatch.setattr(sizes, "WEIGHT", 1)
     assert not steer_matrices(orbit).passed
+
+
+TIED = derive_once("p**2-m**2", start={"p": "alpha", "m": "alpha"}, positive=["alpha"]).potential
+
+
+def small(eps, d, norm):
+    return min((2 * (1 + eps) * norm) ** (-(2 + eps) / (2 * eps)), math.exp(-d / (eps * norm)))
+
+
+def large(eps, d, norm):
+    return math.sqrt(2 * (1 + eps) * (1 + 2 / eps) * norm)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bound", "p"), [(small, 1), (large, 2)], ids=["small", "large"])
+def test_rates(bound, p):
+    rng = np.random.default_rng([7, 20])
+    for found in (excess_at(TIED, bound, p), excess_at(TIED, bound, p, 200, rng)):
+        assert (found < 1 + 1e-9).all()
+
+
+@pytest.mark.parametrize(("bound", "p"), [(large, 1), (small, 2)])
+def test_rates_are_no_truisms(bound, p):
+    """Control: with the scales exchanged, both bounds fail on some of the problems."""
+    assert (excess_at(TIED, bound, p) > 1).sum() >= 3

@@ -1,4 +1,4 @@
-"""The matrix factorization experiment: its statements, its formats and its command."""
+"""Experiments of factorization and of sparse regression: statements, formats and commands."""
 
 import csv
 import io
@@ -17,9 +17,12 @@ from numerics.experiments.matrix_factorization import (
     follow,
     matrix_factorization,
 )
-from numerics.experiments.settings import MatrixSetting, Stages
+from numerics.experiments.settings import MatrixSetting, SparseSetting, Stages
+from numerics.experiments.sparse_regression import draw as draw_regression
+from numerics.experiments.sparse_regression import predict, sparse_regression, train, weights
 from numerics.figures import experiments as displays
 from numerics.figures.display import arranged
+from numerics.interpolants.interpolant import least_l1
 
 PUBLISHED = MatrixSetting()
 SMALL = MatrixSetting(
@@ -182,32 +185,6 @@ def test_measurements_reproduce_on_the_mean(measurements, model):
     assert np.sum(mean * data.truth) > 0.5
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"truth": "general"}, "U\\*T\\(U\\) is positive semidefinite"),
-        ({"model": "W"}, "the model must be one of U\\*T\\(U\\), U\\*T\\(V\\)"),
-        ({"model": "U*T(V)", "samples": 200}, "n\\^2 = 196"),
-        ({"samples": 106}, "at most n \\(n \\+ 1\\)/2 = 105"),
-        ({"sizes": (500,)}, "samples and sizes must be at most"),
-        ({"sizes": (0,)}, "sizes must be at least 1"),
-        ({"size": 0}, "size must be at least 1"),
-        ({"rank": 15}, "rank must be at most the size"),
-        ({"scales": ()}, "at least one scale"),
-        ({"scales": (0.0,)}, "scales must be above 0"),
-        ({"steps": (float("nan"),)}, "steps must be at least 0"),
-        ({"steps": (float("inf"),)}, "steps must be below inf"),
-        ({"noise": -1.0}, "noise must be at least 0"),
-        ({"noise": float("nan")}, "noise must be at least 0"),
-        ({"tolerance": 1.0}, "tolerance must be below 1"),
-        ({"max_iterations": 0}, "at least 1"),
-    ],
-)
-def test_settings_out_of_range(changes, message):
-    with pytest.raises(InputError, match=message):
-        replace(SMALL, **changes)
-
-
 @pytest.mark.slow
 def test_the_published_experiment():
     """Gunasekar et al. 2017: n = 50, m = 300, rank 2; smaller steps and starts reconstruct better.
@@ -241,3 +218,164 @@ def test_smaller_steps_come_to_the_flow():
     ).to_text()
     assert "the flow" in text
     assert "Seen with the flow" in text
+
+
+SPARSE = SparseSetting(
+    dimension=120,
+    samples=30,
+    sparsity=2,
+    alphas=(1e-5, 1e-3, 1e-1),
+    shapes=(0.0, 0.9),
+    trained=((1e-3, 0.0), (1e-2, 0.9)),
+    sizes=(8, 40),
+)
+PREDICTED = replace(SPARSE, trained=())  # training rounds with the number of threads
+
+
+@pytest.fixture(scope="module")
+def sparse():
+    return sparse_regression(SPARSE, Stages())
+
+
+def test_error_rises_with_scale_and_shape(sparse):
+    errors = np.array([p.error for p in sparse.grid]).reshape(2, 3)
+    assert (np.diff(errors, axis=1) > 0).all()
+    assert (np.diff(errors, axis=0) > 0).all()
+
+
+def test_limits_are_least_norms(sparse):
+    assert sparse.l1_error < min(p.error for p in sparse.grid)
+    assert max(p.error for p in sparse.grid) == pytest.approx(sparse.l2_error, rel=0.05)
+    data = draw_regression(SPARSE, 30)
+    lengths = np.array([p.l1_norm for p in sparse.grid])
+    assert lengths.min() > np.abs(least_l1(data.X, data.y)).sum()
+
+
+def test_training_ends_at_the_prediction(sparse):
+    assert len(sparse.trained) == 2
+    for comparison in sparse.trained:
+        assert comparison.distance < 1e-6
+
+
+def test_training_from_another_start_does_not():
+    """Control: a shape other than that of the prediction leads elsewhere."""
+    data = draw_regression(SPARSE, 30)
+    u, v = weights(1e-3, 0.5)
+    model = Parameterization.parse(["u*v - x*z"])
+    end = train(model, data.X, data.y, {"u": u, "v": v, "x": u, "z": v})
+    predicted = predict(data, 1e-3, 0.0).value
+    assert np.linalg.norm(end.value - predicted) > 1e-2 * np.linalg.norm(predicted)
+
+
+def test_thresholds_separate_the_scales(sparse):
+    few, many = sparse.thresholds
+    assert few.alpha is None  # 8 samples do not suffice even for least l1 norm
+    assert few.l1_error > SPARSE.target
+    assert many.alpha is not None
+    data = draw_regression(SPARSE, 40)
+    assert data.error(predict(data, many.alpha / 1.2, 0.0).value) < SPARSE.target
+    assert data.error(predict(data, many.alpha * 1.2, 0.0).value) > SPARSE.target
+
+
+def test_data_follow_the_seed():
+    first, again = draw_regression(SPARSE, 30), draw_regression(SPARSE, 30)
+    other = draw_regression(replace(SPARSE, seed=1), 30)
+    assert np.array_equal(first.X, again.X)
+    assert not np.array_equal(first.X, other.X)
+    assert np.linalg.norm(first.truth) == pytest.approx(1)
+
+
+def test_formats_of_regression_agree(sparse):
+    record = json.loads(sparse.to_json())
+    assert (record["experiment"], record["version"]) == ("sparse-regression", 1)
+    rows = list(csv.DictReader(io.StringIO(sparse.to_csv())))
+    predicted = [r for r in rows if r["kind"] == "predicted"]
+    assert [float(r["error"]) for r in predicted] == [p["error"] for p in record["grid"]]
+    assert next(r["alpha"] for r in rows if r["kind"] == "largest alpha") == ""
+    text = sparse.to_text()
+    assert f"{sparse.grid[0].error:.4f}" in text
+    assert "m = 8, s = 0: none" in text
+
+
+def test_jobs_need_joblib_or_agree(sparse):
+    few = replace(SPARSE, alphas=SPARSE.alphas[:1], trained=(), sizes=())
+    try:
+        import joblib
+    except ImportError:
+        with pytest.raises(InputError, match="regderive\\[parallel\\]"):
+            sparse_regression(few, Stages(2))
+        return
+    with joblib.parallel_config("threading"):
+        found = sparse_regression(few, Stages(2))
+    assert [p.error for p in found.grid] == [p.error for p in sparse.grid if p.alpha == 1e-5]
+
+
+def test_the_display_shows_what_was_found(sparse):
+    (shown,) = displays.sparse_regression(sparse)
+    first, second, trained, *least = shown.series
+    found = [*first.y, *second.y]
+    assert found == [p.error for p in sparse.grid]
+    assert [*zip(trained.x, trained.y, strict=True)] == [(c.alpha, c.error) for c in sparse.trained]
+    assert [one.y[0] for one in least] == [sparse.l1_error, sparse.l2_error]
+    empty = pytest.importorskip("matplotlib.figure").Figure
+    assert len(shown.plot(empty().subplots()).ax_.lines) == 2 + 1 + 2
+
+
+@pytest.mark.slow
+def test_the_published_grid():
+    """Azulay et al. 2021: the error rises as s -> 1 and as alpha grows."""
+    found = sparse_regression(SparseSetting(), Stages())
+    errors = np.array([p.error for p in found.grid]).reshape(5, 20)
+    assert (np.diff(errors, axis=1) > 0).all()
+    assert (np.diff(errors, axis=0) > 0).all()
+    assert all(c.distance < 1e-6 for c in found.trained)
+    scales = [t.alpha for t in found.thresholds]
+    assert scales == sorted(scales)
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_the_same():
+    distributed, joblib = pytest.importorskip("distributed"), pytest.importorskip("joblib")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
+        assert sparse_regression(PREDICTED, Stages(2)) == sparse_regression(PREDICTED, Stages())
+
+
+OUT_OF_RANGE = {
+    SMALL: [
+        ({"truth": "general"}, "U\\*T\\(U\\) is positive semidefinite"),
+        ({"model": "W"}, "the model must be one of U\\*T\\(U\\), U\\*T\\(V\\)"),
+        ({"model": "U*T(V)", "samples": 200}, "n\\^2 = 196"),
+        ({"samples": 106}, "at most n \\(n \\+ 1\\)/2 = 105"),
+        ({"sizes": (500,)}, "samples and sizes must be at most"),
+        ({"sizes": (0,)}, "sizes must be at least 1"),
+        ({"size": 0}, "size must be at least 1"),
+        ({"rank": 15}, "rank must be at most the size"),
+        ({"scales": ()}, "at least one scale"),
+        ({"scales": (0.0,)}, "scales must be above 0"),
+        ({"steps": (float("nan"),)}, "steps must be at least 0"),
+        ({"steps": (float("inf"),)}, "steps must be below inf"),
+        ({"noise": -1.0}, "noise must be at least 0"),
+        ({"noise": float("nan")}, "noise must be at least 0"),
+        ({"tolerance": 1.0}, "tolerance must be below 1"),
+        ({"max_iterations": 0}, "at least 1"),
+    ],
+    SPARSE: [
+        ({"samples": 121}, "at most the dimension"),
+        ({"sizes": (500,)}, "at most the dimension"),
+        ({"samples": 0}, "samples must be at least 1"),
+        ({"alphas": (0.0,)}, "alphas must be above 0"),
+        ({"alphas": (float("nan"),)}, "alphas must be above 0"),
+        ({"shapes": (1.0,)}, "shapes must be below 1"),
+        ({"shapes": (-1.0,)}, "shapes must be above -1"),
+        ({"variance": -1.0}, "variance must be at least 0"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("setting", "changes", "message"), [
+    (setting, *row) for setting, rows in OUT_OF_RANGE.items() for row in rows
+])  # fmt: skip
+def test_settings_out_of_range(setting, changes, message):
+    with pytest.raises(InputError, match=message):
+        replace(setting, **changes)
