@@ -1,4 +1,7 @@
-"""The constrained problem min |w - w_0|^2 subject to F(w) = beta, and points with F(w) = beta."""
+"""The constrained problem min |w - w_0|^2 subject to F(w) = beta, and points with F(w) = beta.
+
+Or min sum_k c_k (w_k - w0_k)^p_k, of even p_k: it grows with |w - w_0| as well, along every line.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from random import Random
 
 from flint import Ordering, arb, arb_mat, fmpq, fmpq_mat, fmpz_mpoly_ctx
 
-from derive.exact.balls import ball, evaluate_any
+from derive.exact.balls import ball, evaluate_any, whole_power
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.model.parameterization import Parameterization
@@ -25,7 +28,7 @@ class Stopped(Exception):
 class ConstrainedProblem:
     """The d outputs F and the p start values w_0 in Q(weights, multipliers, start symbols).
 
-    The *degree* is D, where F(c w) = c^D F(w).
+    The *degree* is D, where F(c w) = c^D F(w); *costs* are c_k and p_k, by default 1 and 2.
     """
 
     field: FunctionField
@@ -35,6 +38,13 @@ class ConstrainedProblem:
     F: tuple[RationalFunction, ...]
     w0: tuple[RationalFunction, ...]
     degree: int | None
+    costs: tuple[tuple[Fraction, int], ...]
+
+    @property
+    def power(self) -> int | None:
+        """The p of all costs, where they have one."""
+        powers = {p for _, p in self.costs}
+        return powers.pop() if len(powers) == 1 else None
 
     @property
     def w(self) -> tuple[RationalFunction, ...]:
@@ -58,11 +68,12 @@ class ConstrainedProblem:
 
     @functools.cached_property
     def conditions(self) -> tuple[RationalFunction, ...]:
-        """The p Lagrange conditions w - w_0 - J^T mu = 0."""
+        """The p Lagrange conditions w - w_0 - J^T mu = 0, or grad h/2 - J^T mu = 0."""
         mu = [self.field.named(name) for name in self.multipliers]
         return tuple(
-            w - w0 - sum((m * row[k] for m, row in zip(mu, self.jacobian, strict=True)), 0)
-            for k, (w, w0) in enumerate(zip(self.w, self.w0, strict=True))
+            self.field.constant(c * p / 2) * (w - w0) ** (p - 1)
+            - sum((m * row[k] for m, row in zip(mu, self.jacobian, strict=True)), 0)
+            for k, ((c, p), w, w0) in enumerate(zip(self.costs, self.w, self.w0, strict=True))
         )
 
     @functools.cached_property
@@ -103,12 +114,16 @@ def pose(p: Parameterization) -> ConstrainedProblem:
     return _build(p, p.w0)
 
 
-def pose_cost(p: Parameterization) -> ConstrainedProblem:
-    """Return min |w|^2 subject to F(w) = beta; Stopped: F is not polynomial."""
-    return _build(p, (p.field.zero,) * p.p)
+def pose_cost(
+    p: Parameterization, costs: Sequence[tuple[Fraction, int]] = ()
+) -> ConstrainedProblem:
+    """Return min |w|^2, or of other costs, subject to F(w) = beta; Stopped: F is not polynomial."""
+    return _build(p, (p.field.zero,) * p.p, costs)
 
 
-def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedProblem:
+def _build(
+    p: Parameterization, w0: Sequence[RationalFunction], costs: Sequence[tuple[Fraction, int]] = ()
+) -> ConstrainedProblem:
     given = w0[0].field
     for elements, lack in ((p.F, _lack(p)), (w0, "the start is none in its symbols")):
         if elements[0].field.generators or not all(x.is_polynomial() for x in elements):
@@ -123,7 +138,8 @@ def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedPr
     images = [placed.get(name, field.zero) for name in given.names]
     start = tuple(x.compose(images, field) for x in w0)
     F = tuple(f.compose(field.gens[: p.p], field) for f in p.F)
-    return ConstrainedProblem(field, p.weights, multipliers, own, F, start, p.degree)
+    costs = tuple(costs) or ((Fraction(1), 2),) * p.p
+    return ConstrainedProblem(field, p.weights, multipliers, own, F, start, p.degree, costs)
 
 
 def _lack(p: Parameterization) -> str:
@@ -146,19 +162,16 @@ def value_at(problem: ConstrainedProblem, function: RationalFunction, w: Sequenc
     return ball(evaluate_any(function, [*w, *padding], BITS))
 
 
-def distance(w: Sequence[arb], w0: Sequence[Fraction]) -> arb:
-    """Return |w - w_0|^2 in a ball."""
-    total = arb(0)
-    for x, x0 in zip(w, w0, strict=True):
-        # A product: flint's powers of balls about 0 are no numbers.
-        total += (x - ball(x0)) * (x - ball(x0))
-    return total
+def heights(problem: ConstrainedProblem, w: Sequence[arb], w0: Sequence[Fraction]) -> list[arb]:
+    """Return what each weight adds to |w - w_0|^2, or to another cost, in balls."""
+    rows = zip(problem.costs, w, w0, strict=True)
+    return [ball(c) * ball(whole_power(x - ball(x0), p)) for (c, p), x, x0 in rows]
 
 
 def feasible_distance(
     problem: ConstrainedProblem, w: Sequence[arb], w0: Sequence[Fraction], beta: Sequence[Fraction]
 ) -> arb:
-    """Return a ball with |v - w_0|^2 for some v with F(v) = beta, by a Krawczyk step.
+    """Return a ball with the cost of some v with F(v) = beta, by a Krawczyk step.
 
     v = w + J^T z; G(z) = F(w + J^T z) - beta has a zero in a box Z when
     -Y G(0) + (1 - Y DG(Z)) Z lies in the interior of Z, Y near DG(0)^-1.
@@ -181,7 +194,7 @@ def feasible_distance(
     image = Y * _residual_at(problem, middle, beta) + contraction * Z
     if not all(abs(x) < radius for x in image.entries()):
         raise Stopped("no point with F(w) = beta was proved near the lowest critical point")
-    return distance(around, w0)
+    return sum(heights(problem, around, w0), arb(0))
 
 
 def _jacobian_at(problem: ConstrainedProblem, w: Sequence[arb]) -> arb_mat:

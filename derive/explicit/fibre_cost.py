@@ -9,13 +9,17 @@ is the least C_i where q <= 1, as a concave cost has its minimum at an end; else
 C = (sum_i C_i^(-1/(q-1)))^(1-q) over the monomials that take the sign of beta. Parts of the other
 sign cost more. Of C |b|^q, q > 1, and c |b| the first takes beta up to the t with C q t^(q-1) = c,
 and the other what is more: Huber's function, for q = 2.
+
+What has no such rule is a root of a critical polynomial, as |w|^2 is, where all powers are even.
+However it is found, h(v) >= R(F(v)) for all v, with equality at a least w: so grad h = J^T grad R
+there, if R is differentiable.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -25,7 +29,10 @@ from sympy import Abs, Expr, Matrix, Symbol
 from derive.errors import InputError
 from derive.exact.elementary_signs import Undecided, lesser
 from derive.exact.field.function_field import RationalFunction
+from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.duality import GROUND, factored_cost
+from derive.explicit.eliminated import minimum_by_elimination
+from derive.explicit.minimum import CriticalRoot, minimum_of
 from derive.explicit.orbit import UNSEEN, Height, Orbit, exponents
 from derive.language import to_sympy
 from derive.language.tree import Tree, names
@@ -59,6 +66,7 @@ class BlockFibre:
         attained: by some w; else it is an infimum.
         kept: the sides where no weight is negative.
         signs: whether beta of all signs have weights.
+        minimum: the least cost as a root of a polynomial, of what has no rule.
     """
 
     beta: tuple[Symbol, ...]
@@ -69,6 +77,7 @@ class BlockFibre:
     attained: bool = True
     kept: Sides = (None, None)
     signs: bool = True
+    minimum: CriticalRoot | None = None
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -80,6 +89,9 @@ class BlockFibre:
     def formula(self) -> Expr | None:
         """R where both sides are alike."""
         below, above = self.sides
+        if self.minimum is not None:
+            forms = {*self.minimum.closed_forms}
+            return forms.pop() if len(forms) == 1 else None
         if self.power is None or above is None or below != above:
             return self.whole
         return above * Abs(self.beta[0]) ** self.power
@@ -138,7 +150,30 @@ class FibreCost(Claims, Printable):
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed, block by block, and on data."""
-        return (*(_statement(self, block) for block in self.blocks), *_on_data(self))
+        told = (_statement(self, block) for block in self.blocks)
+        return (
+            *told,
+            *map(self._envelope, filter(self._has_envelope, self.blocks)),
+            *_on_data(self),
+        )
+
+    def _has_envelope(self, block: BlockFibre) -> bool:
+        """Tell whether a least w is known to be there, of a cost that is smooth."""
+        proved = block.finding.verdict is Verdict.PROVED
+        return proved and block.attained and self.cost not in (LOG_DET, LARGEST)
+
+    def _envelope(self, block: BlockFibre) -> Statement:
+        """Say that grad R are the multipliers, and by Euler what follows for powers."""
+        words = (
+            "at a least `w` the slopes of the cost are `J^T grad R`: `grad R` are the multipliers"
+        )
+        why = "the cost less `R(F(v))` is `0` at `w`, and nowhere negative"
+        given, several = ("`R` is differentiable at `beta`",), len(self.blocks) > 1
+        about = ", ".join(map(str, block.beta)) if several else ""
+        values = {"block": block}
+        return Statement(
+            words, values, kind="envelope", about=about, conditions=given, proof=(note(why),)
+        )
 
 
 def gram(X: Rows, d: int) -> Matrix:
@@ -178,7 +213,9 @@ def fibre_cost(p: Parameterization, cost: str | Expr, X: Rows = ()) -> FibreCost
         try:
             blocks.append(_of_block(str(cost), block, h, beta))
         except Undecided as why:
-            blocks.append(BlockFibre(beta, Finding(Verdict.UNDECIDED, str(why))))
+            root = None if costs is None else _root(costs, block, beta)
+            unknown = Finding(Verdict.UNDECIDED, str(why)) if root is None else root.finding
+            blocks.append(BlockFibre(beta, unknown, minimum=root))
     return FibreCost(p, str(cost), tuple(blocks), tuple(map(tuple, X)))
 
 
@@ -206,6 +243,19 @@ def _read(tree: Tree, weights: Sequence[str]) -> Costs:
     if missing := [w for w in weights if w not in found]:
         raise InputError(f"{missing[0]} has no cost: the infimum is not attained")
     return found
+
+
+def _root(costs: Costs, p: Parameterization, beta: tuple[Symbol, ...]) -> CriticalRoot | None:
+    """Return the least cost by elimination, of even powers; None where it finds no polynomial."""
+    rows = list[tuple[Fraction, int]]()
+    for w in p.weights:
+        c, sizes = exponents(costs[w])
+        (power, _), *_ = sizes.values()
+        if not c.is_Rational or not power.is_even:
+            return None
+        rows.append((Fraction(int(c.p), int(c.q)), int(power)))
+    found = minimum_by_elimination(functools.partial(pose_cost, costs=rows), p, beta)
+    return found if isinstance(found, CriticalRoot) and found.factors else None
 
 
 def _of_block(cost: str, p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
@@ -325,6 +375,12 @@ def _statement(f: FibreCost, block: BlockFibre) -> Statement | Open:
     """Say what the least cost of a block is, side by side where they differ."""
     name = ", ".join(map(str, block.beta))
     about = name if len(f.blocks) > 1 else ""
+    if block.minimum is not None:
+        told = minimum_of("R_h", block.minimum, range(len(block.beta)), about)
+        first = "of the weights above {beta} let `R_h` be the least {cost}"
+        beta = each("`{0}`", ((x,) for x in block.beta))
+        more = {"beta": beta, "cost": _written(f), "block": block}
+        return replace(told, words=f"{first}: {told.words}", values={**told.values, **more})
     if block.finding.verdict is not Verdict.PROVED:
         return Open("not written: {why}", {"why": block.finding}, kind="fibre cost", about=about)
     least = "least" if block.attained else "infimum, which no `w` attains, of"
@@ -368,8 +424,7 @@ def _written(f: FibreCost) -> Sentence:
         return tell("`det X K X^T`" if data else "`det K`")
     if f.cost == LARGEST:
         return tell("`max_k |w_k|`")
-    symbols = {w: Symbol(w, real=True) for w in f.parameterization.weights}
-    return tell("`{h}`", h=to_sympy(read_tree(f.cost, "the cost"), symbols))
+    return tell("`{h}`", h=to_sympy(read_tree(f.cost, "the cost")))  # |u|^3, not u^2 |u|
 
 
 def _on_data(f: FibreCost) -> Iterator[Statement]:

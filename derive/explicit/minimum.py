@@ -229,10 +229,13 @@ class RootByInterval(CriticalRoot):
     @functools.cached_property
     def closed_forms(self) -> tuple[Expr | None, ...]:
         """The minimum on each interval in radicals, None where the polynomial is left."""
-        return tuple(
-            None if x.factor is None else _closed_form(self.equations[x.factor], self.argument, x)
+        b = self.argument
+        forms = (
+            None if x.factor is None else _closed_form(self.equations[x.factor], b, x)
             for x in self.intervals
         )
+        pairs = zip(forms, self.intervals, strict=True)
+        return tuple(form and form.xreplace({sympy.Abs(b): x.size(b)}) for form, x in pairs)
 
     @property
     def is_closed(self) -> bool:
@@ -283,7 +286,11 @@ LONGEST = 1500
 """Characters of a polynomial that is written out."""
 DIGITS = 15
 """Decimal digits of certified values."""
-KINDS = {"R": ("distance", "F(w_0)"), "R_F": ("representation cost", "F(0)")}
+KINDS = {
+    "R": ("distance", "F(w_0)"),
+    "R_F": ("representation cost", "F(0)"),
+    "R_h": ("fibre cost", "F(0)"),
+}
 """What is minimal, and the output at which it is 0."""
 
 

@@ -1,9 +1,13 @@
 """A witness of other costs: their minimum over the weights from many starts."""
 
+from fractions import Fraction
+
 import numpy as np
 import sympy
 from scipy.optimize import minimize
 
+from derive.model.notation import rational
+from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
 
 FINE = {"ftol": 1e-14, "maxiter": 500}
@@ -60,6 +64,11 @@ class Fibre:
 
     def least(self, beta, rng, low=None):
         """Return the least cost at beta; of weights that are no less than *low*, nor at a start."""
+        found = self.lowest(beta, rng, low)
+        return None if found is None else float(found.fun)
+
+    def lowest(self, beta, rng, low=None):
+        """Return the run of the minimiser that ends lowest, None where none ends above beta."""
         bounds = None if low is None else [(low, None)] * (self.size * self.copies)
         held = {"type": "eq", "fun": lambda v: self.F(v) - beta}
         found = []
@@ -71,8 +80,8 @@ class Fibre:
                     self.h, start, constraints=[held], bounds=bounds,
                     method="SLSQP", options=FINE)  # fmt: skip
             if run.success and np.abs(held["fun"](run.x)).max() < 1e-8:
-                found.append(float(run.fun))
-        return min(found, default=None)
+                found.append(run)
+        return min(found, key=lambda run: run.fun, default=None)
 
 
 def compared(found, said, beta, attained=True):
@@ -99,6 +108,53 @@ def said(f, R):
     return sympy.log(R) if R != 0 else -sympy.oo
 
 
+def by_root(fibre, block, rng):
+    """Compare the root of the polynomial at rational beta; all of its roots where none is said."""
+    tried = 0
+    for sign in (1, -1):
+        beta = [
+            Fraction(sign * rng.choice((1, 1, -1)) * rng.randrange(3, 30), 10) for _ in block.beta
+        ]
+        found = fibre.least(np.array(beta, float), rng)
+        point = {str(b): x for b, x in zip(block.beta, beta, strict=True)}
+        if block.finding.verdict is Verdict.PROVED:
+            value = block.minimum.at(point)
+            if value is None and found is not None:
+                raise Refuted(f"F takes {beta}")
+            if value is not None and found is not None:
+                compared(found, float(value.ball.mid()), beta)
+        elif found is not None:
+            P = [sympy.Poly(e.subs({b: rational(x) for b, x in zip(block.beta, beta, strict=True)}))
+                 for e in block.minimum.equations]  # fmt: skip
+            roots = [complex(r) for f in P for r in f.nroots(maxsteps=200)]
+            if min(abs(r - found) for r in roots) > 1e-5 * max(1, abs(found)):
+                raise Refuted(f"{found}, least at {beta}, is no root")
+        tried += found is not None
+    return tried
+
+
+@witness("envelope")
+def multipliers(f, statement, rng):
+    """Take slopes of the cost, and of the least cost, at the least weights."""
+    block, p = statement.values["block"], f.parameterization
+    outputs = [0] if p.d == 1 else [int(b.name.removeprefix("beta")) - 1 for b in block.beta]
+    rows = np.array(f.X, float)[:, outputs] if f.X and p.d > 1 else None
+    fibre, step = Fibre(f, outputs, rows=rows), 1e-4
+    beta = np.array([rng.uniform(0.3, 3) for _ in outputs])
+    runs = [fibre.lowest(beta + s * step * e, rng) for e in np.eye(len(beta)) for s in (1, -1)]
+    if (run := fibre.lowest(beta, rng)) is None or None in runs:
+        return 0
+    above, below = np.array([x.fun for x in runs]).reshape(-1, 2).T
+    if np.abs(above + below - 2 * run.fun).max() > step:  # a kink of R
+        return 0
+    slopes = np.array([(fibre.h(run.x + step * e) - fibre.h(run.x - step * e)) / (2 * step)
+                       for e in np.eye(len(run.x))])  # fmt: skip
+    wanted = np.array(fibre._J(*run.x), float).T @ (above - below) / (2 * step)
+    if np.abs(slopes - wanted).max() > 2e-2 * (1 + np.abs(wanted).max()):
+        raise Refuted(f"at the least w above {beta} grad h is {slopes}, not {wanted}")
+    return 1
+
+
 @witness("fibre cost")
 def least(f, statement, rng):
     """Minimise the cost, tr K or det K subject to F(w) = beta at some beta on all sides."""
@@ -108,6 +164,8 @@ def least(f, statement, rng):
     outputs = [0] if p.d == 1 else [int(b.name.removeprefix("beta")) - 1 for b in block.beta]
     rows = np.array(f.X, float)[:, outputs] if f.X and p.d > 1 else None
     fibre = Fibre(f, outputs, rows=rows)
+    if block.minimum is not None:
+        return by_root(fibre, block, rng)
     for sign in (1, -1):
         beta = [sign * rng.uniform(0.3, 3) * rng.choice((1, 1, -1)) for _ in outputs]
         C, found = block.sides[beta[0] > 0], fibre.least(np.array(beta), rng)

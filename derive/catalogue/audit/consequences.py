@@ -48,7 +48,7 @@ from derive.errors import DeriveError
 from derive.exact.signs import Signs
 from derive.exact.towers.germ import Unsettled
 from derive.explicit.constrained import pose_cost
-from derive.explicit.regularize import minimum_by_elimination
+from derive.explicit.eliminated import minimum_by_elimination
 from derive.language import Name, Tree, names, parse_expression, to_sympy
 from derive.limits.find import regimes
 from derive.limits.limit import Limit, with_scale

@@ -24,6 +24,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from flint import Ordering, arb, ctx, fmpz_mpoly_ctx, fmpz_poly
+from sympy import Abs, Expr
 
 from derive.exact.balls import ball, fraction, real_roots
 from derive.exact.field.polynomial import Polynomial, by_powers, evaluate, terms
@@ -32,6 +33,7 @@ from derive.explicit.constrained import (
     ConstrainedProblem,
     Stopped,
     feasible_distance,
+    heights,
     is_reached,
     value_at,
 )
@@ -99,7 +101,7 @@ def minimum_at(problem: ConstrainedProblem, data: tuple[Fraction, ...]) -> arb |
     beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
         systems = (lagrange(problem, data), singular(problem, data))
-        boxes = [box for equations in systems for box in _grid(equations, w0)]
+        boxes = [box for equations in systems for box in _grid(problem, equations, w0)]
         near: list[tuple[arb, tuple[arb, ...]]] = []
         lowest = arb("inf")
         for r, w in sorted(boxes, key=lambda pair: pair[0].mid()):
@@ -121,20 +123,20 @@ def minimum_at(problem: ConstrainedProblem, data: tuple[Fraction, ...]) -> arb |
 
 
 def _grid(
-    equations: CriticalEquations, w0: Sequence[Fraction]
+    problem: ConstrainedProblem, equations: CriticalEquations, w0: Sequence[Fraction]
 ) -> Iterator[tuple[arb, tuple[arb, ...]]]:
-    """Yield |w - w_0|^2 and boxes w, among which are all real points where the equations hold."""
+    """Yield costs and boxes w, among which are all real points where the equations hold."""
     axes = []
-    for k, x0 in enumerate(w0):
+    for k, _ in enumerate(w0):
         lines = (coefficients_at(f, equations.d + k, ()) for f in equations.values_of(k))
         roots = [x for line in lines for x in real_roots(line)]
         if not roots:
             return
-        axes.append([((x - ball(x0)) * (x - ball(x0)), x) for x in roots])
+        axes.append(roots)
     if math.prod(map(len, axes)) > MAXIMAL_GRID:
         raise Stopped("there are too many candidates for critical points")
-    for pairs in itertools.product(*axes):
-        yield sum((square for square, _ in pairs), arb(0)), tuple(x for _, x in pairs)
+    for w in itertools.product(*axes):
+        yield sum(heights(problem, w, w0), arb(0)), w
 
 
 def has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
@@ -172,6 +174,12 @@ class RootInterval:
     roots: int
     samples: tuple[Fraction, ...]
     inner: tuple[End, ...] = field(default=(), compare=False)
+
+    def size(self, b: Expr) -> Expr:
+        """Return |b|: b or -b where the interval is on one side of 0."""
+        if self.low is not None and self.low >= 0:
+            return b
+        return -b if self.high is not None and self.high <= 0 else Abs(b)
 
     def beside(self, b: Fraction, step: int) -> Fraction | None:
         """Return a point inside with no special point between it and b: b, if it is not special.
