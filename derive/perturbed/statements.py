@@ -13,16 +13,16 @@ from derive.perturbed.continuous import OneSided
 from derive.perturbed.coordinates import MIRROR
 from derive.perturbed.drift import SLOPE, Drift
 from derive.perturbed.record import Perturbation
+from derive.perturbed.step import is_curved
 from derive.statement import Equations, Note, OnTerminal, Open, Statement, each, note, tell
 from derive.verdict import Identity, Verdict
 
 LONGEST = 1500
 """Characters of a drift that is written out."""
-DIFFERENCE = "`c_inf - c(0)`"
 SENSE = {
     "decay": "per unit of `kappa = int k(t) dt`, those of `y` beside their steering `g lambda`",
     "momentum": "in the sense of `lam c'' + c' = lam Delta c` and"
-    " `lam y'' + y' = g lambda + lam Delta y`, where `w_t = w'` is the velocity of a weight `w`",
+    " `lam y'' + y' = g lambda + lam Delta y`, where letters with `_t` are velocities of weights",
     "step": "where `Delta c = c(w_next) - c(w)`, and `Delta y = y(w_next) - y(w)`,"
     " which is `-eta g G` to first order",
     "noise": "to first order in the growth `S` of `int X^T sigma sigma^T X dt`, those of `y` beside"
@@ -30,13 +30,13 @@ SENSE = {
 }
 """What the drifts are."""
 SUMS = {
-    "decay": f"{DIFFERENCE} and `xi` are the integrals of `k(t)` times the drifts",
+    "decay": "`xi` is the integral of `k(t) Delta y`{c}",
     "momentum": (
-        f"{DIFFERENCE} and `xi` are the time integrals of `mu` times the drifts with `mu = lam`;"
-        " under Nesterov's damping, `{x}'' + (r/t) {x}'` with `r > 1`, with `mu = t/(r - 1)`"
+        "`xi` is the time integral of `lam Delta y`{c}; under Nesterov's damping,"
+        " `{x}'' + (r/t) {x}'` with `r > 1`, `t/(r - 1)` takes the place of `lam`"
     ),
-    "step": f"{DIFFERENCE} is the sum of the drifts, `xi` of those of `y` with `eta g G` added",
-    "noise": f"{DIFFERENCE} and `xi` are the accumulated drifts",
+    "step": "`xi` is the sum of all `Delta y + eta g G`{c}",
+    "noise": "`xi` is the accumulated `Delta y`{c}",
 }
 """What they add up to."""
 
@@ -71,7 +71,11 @@ def _drift(v: Perturbation) -> Iterator[Statement | Open]:
     drifts = (*v.of_laws, *v.of_dual)
     if not drifts:
         return
-    rows = {x.symbol: [r for r in _rows(x) if len(str(r[1])) < LONGEST] for x in drifts}
+    size = {sympy.Abs(x): x for x in v.conditions}
+    rows = {
+        x.symbol: [(a, b.xreplace(size)) for a, b in _rows(x) if len(str(b)) < LONGEST]
+        for x in drifts
+    }
     below: list[object] = [
         Equations(tuple((x.symbol, x.quantity) for x in drifts)),
         note("drift here by"),
@@ -86,9 +90,17 @@ def _drift(v: Perturbation) -> Iterator[Statement | Open]:
     words, why = "the laws and the dual coordinates of gradient flow itself,", tuple(_expansion(v))
     given = [tell("`{0} != 0`", **{"0": x}) for x in v.generic]
     given += [tell("`{0} > 0`", **{"0": x}) for x in v.conditions]
-    if not v.start and not v.conditions:
-        given += [tell("`{0} != 0` all along", **{"0": x}) for x in v.singular]
+    given += [tell(words, **{"0": x}) for words, x in _kept_away(v)]
     yield Statement(words, kind="drift", conditions=tuple(given), below=tuple(below), proof=why)
+
+
+def _kept_away(v: Perturbation) -> Iterator[tuple[str, Expr]]:
+    """Yield what is to have no zero on the way: of steps where none of both ends tells that."""
+    stepping = "step" in v.kinds
+    if v.start or (v.conditions and not stepping):
+        return
+    words = "`{0}` has no zero between `w` and `w_next`" if stepping else "`{0} != 0` all along"
+    yield from ((words, x) for x in v.singular if not stepping or is_curved(x))
 
 
 def _expansion(v: Perturbation) -> Iterator[object]:
@@ -125,7 +137,7 @@ def _sense_of_several(kinds: tuple[str, ...]) -> str:
         return SENSE["step"] if "step" in kinds else f"where `Delta c` is `c'`, {beside}"
     if "step" in kinds:
         change = "`Delta c = c(w_next) - c(w) - mu (c(w) - c(w_before))`"
-        return f"where {change}, `Delta y` likewise, and `w_t = w - w_before`"
+        return f"where {change}, `Delta y` likewise, and letters with `_t` are `w - w_before`"
     return SENSE["momentum"].replace("lam Delta", "Delta")
 
 
@@ -184,31 +196,35 @@ def _limit(v: Perturbation) -> Iterator[Statement | Open]:
         ends = [note("here neither `c` nor `y` drifts beside what steers")]
     else:
         least, ends = "`Q_(c_inf)(beta) - <y(0) + xi, beta>`", [*_ends(v)]
+    if not v.of_laws:
+        least = least.replace("Q_(c_inf)(beta)", "Q(beta)")
     words = f"the limit minimises {least}"
     yield Statement(words, kind=kind, conditions=tuple(given), below=tuple(ends))
 
 
 def _ends(v: Perturbation) -> Iterator[Note]:
     """Yield the leaf on which Q is that, and what c_inf and xi add up from."""
-    yield note("`Q_c` is the potential of `y` on the leaf of `c`")
+    leaf, end, law = "`Q` is the potential of `y`", "at the end ", ""
+    if v.of_laws:
+        leaf, end = (
+            "`Q_c` is the potential of `y` on the leaf of `c`",
+            "at the end `c = c_inf`, and ",
+        )
+        law = ", `c_inf - c(0)` likewise of `Delta c`"
     sums = (SUMS.get(v.by) or _sums_of_several(v)).replace("{x}", coordinates(v))
-    yield note(
-        f"at the end `c = c_inf`, and `y - y(0) - xi` is in the row space of `X`, where {sums}"
-    )
+    yield note(leaf)
+    yield note(f"{end}`y - y(0) - xi` is in the row space of `X`, where {sums.replace('{c}', law)}")
     if v.is_steered:
         yield note("here `xi = 0`: only the laws move")
 
 
 def _sums_of_several(v: Perturbation) -> str:
-    if "step" in v.kinds and "momentum" in v.kinds:
-        laws = "`(1 - mu) (c_inf - c(0))` is the sum of the drifts"
-        return f"{laws}, `(1 - mu) xi` of those of `y` with `eta g G` added"
     if "step" in v.kinds:
-        return SUMS["step"]
-    integrals = f"{DIFFERENCE} and `xi` are the time integrals of the drifts"
+        return SUMS["step"].replace("`xi`", "`(1 - mu) xi`" if "momentum" in v.kinds else "`xi`")
+    integrals = "`xi` is the time integral of `Delta y`{c}"
     if "momentum" in v.kinds:
         place = "where `{x}'' + (r/t) {x}'`, `r > 1`, takes the place of `lam {x}'' + {x}'`"
-        return f"{integrals}; {place}, of `t/(r - 1)` times these at `lam = 1`"
+        return f"{integrals}; {place}, of `t/(r - 1)` times this at `lam = 1`"
     return integrals
 
 
@@ -237,7 +253,8 @@ def _of_start(v: Perturbation) -> str:
     if "step" in v.kinds:
         return "after one step `c` is `c(0)` of the start"
     if v.shifted and not v.is_steered:
-        return "`c_inf` is `c(0)`, and `y(0) + xi` is `y(0)`, of the start"
+        law, of = ("`c_inf` is `c(0)`, and ", ",") if v.of_laws else ("", "")
+        return f"{law}`y(0) + xi` is `y(0)`{of} of the start"
     return "`c_inf` is `c(0)` of the start"
 
 
@@ -327,7 +344,8 @@ def _crossing(v: Perturbation) -> Iterator[Statement]:
     regular = each("`{0}`", ((x.symbol,) for x in (*v.of_laws, *v.of_dual) if x.regular))
     signs = each("`{0} = 0`", ((x,) for x in v.singular), " or ")
     left = "the drift of {regular} holds through that, and `Q` is lost"
-    words = f"momentum may pass {{signs}}: {left if regular.words else 'nothing is left then'}"
+    lost = "nothing that is followed holds through that"
+    words = f"momentum may pass {{signs}}: {left if regular.words else lost}"
     yield Statement(words, {"regular": regular, "signs": signs}, kind="crossing")
 
 

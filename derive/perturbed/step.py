@@ -104,7 +104,8 @@ class Stepped:
     def conditions(self) -> Iterator[Expr]:
         """Yield what has to be positive: what a power is taken of, and P(w+)/P(w) at a pole P.
 
-        For x = log w, or a power of w, no weight changes its sign.
+        That is of linear P, which have no zero between; others may have two. For x = log w, or a
+        power of w, no weight changes its sign.
         """
         leaf, found = self.leaf, self.leaf.coordinates.monomials
         bound = [x for x in found or () if not x.m.is_zero()]
@@ -113,7 +114,7 @@ class Stepped:
             if x.exponent is not None:
                 yield (self.weights[w] / w) ** (1 / leaf.written(x.exponent))
         for P in leaf.poles():
-            if P in [x.w for x in bound]:
+            if P in [x.w for x in bound] or is_curved(leaf.written(P)):
                 continue
             if self.is_rational:
                 yield leaf.written(self.composed(P) / P)
@@ -132,6 +133,11 @@ class Stepped:
 
     def _written(self, f: RationalFunction) -> Expr:
         return to_factored_expr(f, self.leaf.symbols)
+
+
+def is_curved(P: Expr) -> bool:
+    """Tell whether a function of the weights is not linear: it may have zeros between two signs."""
+    return any(P.diff(a, b) != 0 for a in P.free_symbols for b in P.free_symbols)
 
 
 def step_of(kinds: Collection[str], penalty: Tree | None, leaf: Leaf, x: Followed) -> Drift:

@@ -166,7 +166,12 @@ def drawing(
 
     bound = partial(exact, values=values)
     laws, dual = (
-        tuple(replace(x, quantity=bound(x.quantity), change=bound(x.change)) for x in group)
+        # that an integral is moved by itself tells nothing
+        tuple(
+            replace(x, quantity=bound(x.quantity), change=bound(x.change))
+            for x in group
+            if not x.change.has(Integral)
+        )
         for group in (found.of_laws, found.of_dual)
     )
     begin = tuple((w, bound(x)) for w, x in found.start if w in one.weights)

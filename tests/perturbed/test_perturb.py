@@ -447,3 +447,14 @@ def test_unequal_decay_of_a_product_does_not():
 def test_without_a_grading_no_metric_is_told(output):
     v = perturb(derive_once(output), "decay")
     assert not v.says("decay metric")
+
+
+def test_what_is_said_without_laws_and_of_steps_past_two_poles():
+    square = perturb(derive_once("w**2"), "noise").to_text()
+    assert "minimises Q(beta) - <y(0) + xi, beta>" in square
+    assert "c_inf" not in square
+    sine = " ".join(perturb(derive_once("sin(w)"), "step").to_text().split())
+    assert "if cos(w) has no zero between w and w_next," in sine
+    product = perturb(derive_once("u*v"), "step")
+    assert "if 1 - G*eta > 0 and G*eta + 1 > 0" in product.to_text()
+    assert "Delta y = log(1 - G*eta)/2 - log(G*eta + 1)/2" in product.to_text()
