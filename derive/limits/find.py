@@ -471,6 +471,7 @@ def norm_limit(
     )
     reason = "`grad Q = N beta/|beta| + z` with `N > 0` a function of `|beta|`, and `z/N -> 0`"
     potential = LimitingPotential("l2", None, tuple(b / length for b in betas), sympy.S.One)
-    error = None if size == 0 else size / factor
+    moving = (s for s in (size / factor).free_symbols if s.name == point.variable)
+    error = None if size == 0 else (size / factor).as_independent(*moving, *betas, as_Add=False)[1]
     finding, at, below = Finding(Verdict.PROVED, reason, evidence), tuple(betas), potential.gradient
     return Limit(point, finding, "anti-NTK", at, None, factor, potential, below, error, True)

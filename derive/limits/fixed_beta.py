@@ -348,7 +348,7 @@ def closed_form_limit(
     error = None if leading.error is None else of_depths(growth_expression(leading.error, small))
     evidence = _evidence(gradient, leading, (unit, error), of_depths)
     finding = Finding(Verdict.PROVED, "`grad Q` is expanded exactly at fixed `beta`", evidence)
-    regime = _regime(potential, gradient, point, kernel)
+    regime = _regime(potential, gradient, leading, (point, kernel))
     below, potential = tuple(g and of_depths(g) for g in below), potential.mapped(of_depths)
     limit = Limit(point, finding, regime, at, None, unit, potential, below, error, leading.sharp)
     return replace(
@@ -397,10 +397,11 @@ def _upright(gradient: ClosedGradient, point: Point) -> tuple[ClosedGradient, Le
 def _regime(
     potential: LimitingPotential,
     gradient: ClosedGradient,
-    point: Point,
-    kernel: sympy.ImmutableMatrix,
+    leading: LeadingGradient,
+    at_start: tuple[Point, sympy.ImmutableMatrix],
 ) -> Regime:
-    if potential.shape in ("quadratic", "l2") and potential.degree == 2:
+    point, kernel = at_start
+    if potential.shape in ("quadratic", "l2") and potential.degree == 2 and not leading.steep:
         rows = [[sympy.diff(g, b) for b in gradient.coordinates] for g in potential.gradient]
         forms = (gradient.basis or sympy.eye(len(rows))).inv()
         product = forms * kernel * forms.T * sympy.Matrix(rows)

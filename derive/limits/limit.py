@@ -234,11 +234,11 @@ def recognize(
 
 
 def _is_linear(entry: _Entry, variables: Sequence[Symbol], decide: ElementarySigns) -> bool:
-    """Tell whether an entry is linear, the same on both sides of 0."""
+    """Tell whether an entry is linear, the same on both sides of 0 that are reached."""
     up, down, _, m, alone = entry
     if not up.is_polynomial(*variables) or sympy.Poly(up, *variables).total_degree() != 1:
         return False
-    return not alone or (down is not None and decide.is_zero(up - down.subs(m, -m)))
+    return not alone or down is None or decide.is_zero(up - down.subs(m, -m))
 
 
 def _quadratic(gradient: Sequence[Expr], betas: Sequence[Symbol]) -> LimitingPotential:

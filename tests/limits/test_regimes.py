@@ -265,6 +265,13 @@ def test_beside_an_exponential_a_linear_term_takes_both_signs():
     assert not confirm_limits(replace(r, limits=(away,)))[0].passed
 
 
+def test_a_half_line_on_which_the_limit_is_the_kernel_norm():
+    r = found(["sqrt(u**2 + v**2)"], {"u": "3*alpha", "v": "4*alpha"})
+    limit = r.limits[0]
+    assert (limit.regime, limit.potential.shape, limit.below) == ("kernel", "l2", (None,))
+    assert "only beta > 0 is reached" in r.to_text()
+
+
 def test_a_limit_without_a_scale_has_none_and_zeros_are_not_scaled():
     r = found(["a*u1", "a*u2"], {"a": "alpha", "u1": "0", "u2": "0"})
     assert [x.over for x in r.limits] == ["", "/N"]
