@@ -141,10 +141,10 @@ def gram_products(m, d, alpha):
 
 def precise_flow(digits, horizon, rounds=3, seed=0):
     """Gradient flow of beta = p^2 - m^2 from alpha = 0.1, X 3 x 8, for a time."""
-    exact = run("diagonal", digits + 20, seed, time=horizon).weights
+    exact = run(digits + 20, seed, time=horizon).weights
 
     def ours():
-        return run("diagonal", digits, seed, time=horizon).weights
+        return run(digits, seed, time=horizon).weights
 
     entries = (
         Entry("numerics.integrator.gradient_flow", ours, rounds),
@@ -156,7 +156,7 @@ def precise_flow(digits, horizon, rounds=3, seed=0):
 
 def limit_time(digits, seed=0):
     """Return the time at which that flow has come to |X beta - y| < 1e-40."""
-    end = run("diagonal", digits, seed, tolerance=Fraction(1, 10**40)).time
+    end = run(digits, seed, tolerance=Fraction(1, 10**40)).time
     return Fraction(math.ceil(end))
 
 
@@ -243,7 +243,7 @@ def draws(digits, seeds, time):
     lines, ratios = [f"flows for several X and y, {digits} digits: mpmath.odefun to ours"], []
     for seed in seeds:
         ours, *_, odefun = measure(precise_flow(digits, time(seed), 5, seed))
-        limit = run("diagonal", digits, seed).limit
+        limit = run(digits, seed).limit
         error = float(worst(limit, diagonal_limit(digits + 20, seed)))
         ratios.append(odefun.median / ours.median)
         lines.append(f"  {f'draw {seed}':50}{ours.median:10.4f}{ratios[-1]:9.1f}{error:10.1e}")

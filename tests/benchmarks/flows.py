@@ -13,16 +13,9 @@ from derive import Parameterization
 from numerics.integrator.gradient_flow import flow
 
 D, ROWS, DIGITS = 8, 3, 50
-MODELS = {
-    "diagonal": [f"p{i}**2 - m{i}**2" for i in range(D)],
-    "deep diagonal": [f"p{i}**3 - m{i}**3" for i in range(D)],
-    "one neuron": [f"a*u{i}" for i in range(D)],
-}
-STARTS = {
-    "diagonal": Fraction(1, 10),
-    "deep diagonal": Fraction(1, 2),
-    "one neuron": Fraction(1, 10),
-}
+ALPHA = Fraction(1, 10)
+DIAGONAL = Parameterization.parse([f"p{i}**2 - m{i}**2" for i in range(D)])
+START = dict.fromkeys(DIAGONAL.weights, ALPHA)
 
 
 def problem(seed=0, rows=ROWS):
@@ -32,22 +25,18 @@ def problem(seed=0, rows=ROWS):
     return X, [row[1] - row[4] / 2 for row in X]
 
 
-def run(model, digits=DIGITS, seed=0, **options):
-    """Run the flow of a model from its start."""
-    p, (X, y) = Parameterization.parse(MODELS[model]), problem(seed)
-    start = dict.fromkeys(p.weights, STARTS[model])
-    if model == "one neuron":
-        start["a"] = Fraction(1)
-    return flow(p, X, y, start, digits, **options)
+def run(digits=DIGITS, seed=0, **options):
+    """Run the flow of p_i^2 - m_i^2 from its start."""
+    X, y = problem(seed)
+    return flow(DIAGONAL, X, y, START, digits, **options)
 
 
 def stiff(scales, digits):
-    """Run the flow of the diagonal model on rows of these scales."""
+    """Run the same on rows of these scales."""
     X, _ = problem(rows=len(scales))
     X = [[s * x for x in row] for s, row in zip(scales, X, strict=True)]
-    y, p = [row[1] - row[4] / 2 for row in X], Parameterization.parse(MODELS["diagonal"])
-    start = dict.fromkeys(p.weights, STARTS["diagonal"])
-    return flow(p, X, y, start, digits, max_steps=10**6)
+    y = [row[1] - row[4] / 2 for row in X]
+    return flow(DIAGONAL, X, y, START, digits, max_steps=10**6)
 
 
 def diagonal_by_odefun(time, digits=DIGITS, seed=0):
@@ -77,9 +66,7 @@ def diagonal_limit(digits=DIGITS, seed=0):
     """
     with mpmath.workdps(digits):
         X, y = (mpmath.matrix(a) for a in problem(seed))
-        scale = (
-            2 * mpmath.mpf(STARTS["diagonal"].numerator) ** 2 / STARTS["diagonal"].denominator ** 2
-        )
+        scale = 2 * mpmath.mpf(ALPHA.numerator) ** 2 / ALPHA.denominator**2
         dual = mpmath.zeros(ROWS, 1)
         while True:
             slopes = X.T * dual

@@ -12,7 +12,7 @@ from tests.certificate.certificates import assert_rejected, replaced
 from tests.certificate.test_certificate_functions import record_of_vector
 from tests.published import record_once
 
-P, PIECE, Q = "parameterization", ("potential", "pieces", 0), ("certificate", "pieces", 0)
+P = "parameterization"
 BALANCED = {"a": "1", "b": "1", "u1": "1", "u2": "0", "v1": "1", "v2": "0"}
 
 

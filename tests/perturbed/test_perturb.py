@@ -25,7 +25,6 @@ from tests.witnesses import WITNESSES, Refuted, repeated
 pytestmark = pytest.mark.every(3)
 
 SAME = {"p": "alpha", "m": "alpha"}
-TIED = Parameterization.parse(["p**2 - m**2"], SAME, ["alpha"])
 MODELS = {
     "tied pair": Parameterization.parse(["p**2 - m**2"]),
     "depth 3": Parameterization.parse(["p**3 - m**3"]),

@@ -198,69 +198,58 @@ def gradient_is_accumulated(d, statement, rng, run):
     return 1
 
 
-@witness("kernel")
-def kernel_in_beta(d, statement, rng):
+@witness("kernel", each=steered)
+def kernel_in_beta(d, statement, rng, run):
     """Compare K(beta) with J J^T along flows."""
-    metric, trials = d.metric, 0
+    metric, (case, path) = d.metric, run
     if d.direction or metric.kernel is None or any(r.explicit is None for r in metric.roots):
         return 0
-    for case, path in steered(d, rng):
-        for i, start in enumerate(case.starts):
-            entries = [written_out(e, metric.roots, metric.constants) for e in metric.kernel]
-            K = [function(e, [b.name for b in d.beta], start) for e in entries]
-            part = slice(i, i + 1) if len(case.starts) > 1 else slice(None)
-            for w, _ in path:
-                true = case.flows.kernel(w)[part, part].ravel()
-                with np.errstate(all="ignore"):
-                    claimed = np.array([k(*case.flows.F(w)[part]) for k in K], dtype=complex)
-                if not np.allclose(claimed, true, rtol=CLOSE, atol=CLOSE * np.max(np.abs(true))):
-                    raise Refuted(f"K is {claimed.tolist()}, not {true.tolist()}, from {start}")
-                trials += 1
-    return trials
-
-
-@witness("conserved")
-def laws_are_kept(d, statement, rng):
-    """Evaluate the laws along flows of one copy, and count the directions that flows reach."""
-    p, trials = d.parameterization, 0
-    idle = len(d.idle) + len(d.ties)
-    if d.direction is not None:
-        return laws_of_a_vector(d, rng)
-    for case in cases(d, rng):
-        # In general position: leaves have fewer dimensions where numbers are equal.
-        start = {n: x * rng.uniform(0.9, 1.1) for n, x in case.starts[0].items()}
-        try:
-            flows = Flows.of(p, start)
-            path = [flows.w0, *(w for w, _ in flows.steered(draw_steering(p.d, rng)))]
-            laws = [function(law, list(p.weights), start) for law in d.conserved.laws]
-            reached = reached_dimension(p, start, rng)
+    for i, start in enumerate(case.starts):
+        entries = [written_out(e, metric.roots, metric.constants) for e in metric.kernel]
+        K = [function(e, [b.name for b in d.beta], start) for e in entries]
+        part = slice(i, i + 1) if len(case.starts) > 1 else slice(None)
+        for w, _ in path:
+            true = case.flows.kernel(w)[part, part].ravel()
             with np.errstate(all="ignore"):
-                values = [np.array([law(*w) for w in path], dtype=float) for law in laws]
-        except NO_TRIAL:
-            continue
-        if d.conserved.verdict is Verdict.PROVED:
-            if reached != len(p.weights) - idle - len(laws):
-                raise Refuted(f"flows reach {reached} directions, beside {len(laws)} laws: {start}")
-            trials += 1
-        trials += sum(map(is_kept, d.conserved.laws, values))
-    return trials
+                claimed = np.array([k(*case.flows.F(w)[part]) for k in K], dtype=complex)
+            if not np.allclose(claimed, true, rtol=CLOSE, atol=CLOSE * np.max(np.abs(true))):
+                raise Refuted(f"K is {claimed.tolist()}, not {true.tolist()}, from {start}")
+    return len(path) * len(case.starts)
 
 
-def laws_of_a_vector(d, rng):
+@witness("conserved", each=cases)
+def laws_are_kept(d, statement, rng, case):
+    """Evaluate the laws along flows of one copy, and count the directions that flows reach."""
+    if d.direction is not None:
+        return laws_of_a_vector(d, rng, case)
+    p, idle = d.parameterization, len(d.idle) + len(d.ties)
+    # In general position: leaves have fewer dimensions where numbers are equal.
+    start = {n: x * rng.uniform(0.9, 1.1) for n, x in case.starts[0].items()}
+    with reached():
+        flows = Flows.of(p, start)
+        path = [flows.w0, *(w for w, _ in flows.steered(draw_steering(p.d, rng)))]
+        laws = [function(law, list(p.weights), start) for law in d.conserved.laws]
+        directions = reached_dimension(p, start, rng)
+        with np.errstate(all="ignore"):
+            values = [np.array([law(*w) for w in path], dtype=float) for law in laws]
+    decided = d.conserved.verdict is Verdict.PROVED
+    if decided and directions != len(p.weights) - idle - len(laws):
+        raise Refuted(f"flows reach {directions} directions, beside {len(laws)} laws: {start}")
+    return decided + sum(map(is_kept, d.conserved.laws, values))
+
+
+def laws_of_a_vector(d, rng, case):
     """Evaluate the laws of a vector and scalars along flows."""
+    with reached():
+        run = case.flows.steered(draw_steering(DIMENSION, rng))
+    path = [
+        (*w[:-DIMENSION], np.linalg.norm(w[-DIMENSION:]))
+        for w in (case.flows.w0, *(w for w, _ in run))
+    ]
     trials = 0
-    for case in cases(d, rng):
-        try:
-            run = case.flows.steered(draw_steering(DIMENSION, rng))
-        except NO_TRIAL:
-            continue
-        path = [
-            (*w[:-DIMENSION], np.linalg.norm(w[-DIMENSION:]))
-            for w in (case.flows.w0, *(w for w, _ in run))
-        ]
-        for law in d.conserved.laws:
-            at = function(law, list(d.parameterization.weights), case.starts[0])
-            trials += is_kept(law, np.array([at(*w) for w in path], dtype=float))
+    for law in d.conserved.laws:
+        at = function(law, list(d.parameterization.weights), case.starts[0])
+        trials += is_kept(law, np.array([at(*w) for w in path], dtype=float))
     return trials
 
 
@@ -273,28 +262,24 @@ def is_kept(law, values):
     return 1
 
 
-@witness("domain")
-def stays_in_the_domain(d, statement, rng):
+@witness("domain", each=cases)
+def stays_in_the_domain(d, statement, rng, case):
     """Look for a wall that flows with strong steering go through, and for ends out of reach."""
-    trials, p = 0, d.parameterization
+    trials, p, start, names = 0, d.parameterization, case.starts[0], [b.name for b in d.beta]
     if d.direction is not None:
         return 0
-    for case in cases(d, rng):
-        start, names = case.starts[0], [b.name for b in d.beta]
-        try:
-            flows = Flows.of(p, start)
-            run = flows.steered(draw_steering(p.d, rng))
-        except NO_TRIAL:
-            continue
-        for piece in d.potential.pieces:
-            for wall in piece.domain.walls if piece.domain else ():
-                form = function(written_out(wall.form, piece.roots, piece.constants), names, start)
-                values = [form(*flows.F(w)) for w in (flows.w0, *(w for w, _ in run))]
-                if any(x * values[0] <= 0 for x in values):
-                    raise Refuted(f"{wall.form} changes its sign, {values}, from {start}")
-                trials += 1
-            if piece.domain and piece.domain.exact and p.d == 1 and not piece.domain.interval:
-                trials += _reaches_the_ends(flows, piece, start)
+    with reached():
+        flows = Flows.of(p, start)
+        run = flows.steered(draw_steering(p.d, rng))
+    for piece in d.potential.pieces:
+        for wall in piece.domain.walls if piece.domain else ():
+            form = function(written_out(wall.form, piece.roots, piece.constants), names, start)
+            values = [form(*flows.F(w)) for w in (flows.w0, *(w for w, _ in run))]
+            if any(x * values[0] <= 0 for x in values):
+                raise Refuted(f"{wall.form} changes its sign, {values}, from {start}")
+            trials += 1
+        if piece.domain and piece.domain.exact and p.d == 1 and not piece.domain.interval:
+            trials += _reaches_the_ends(flows, piece, start)
     return trials
 
 
@@ -422,23 +407,21 @@ def is_along(flows, w):
     return flows.F(w) @ w[-DIMENSION:] > 0
 
 
-@witness("activation")
-def relu_stays_in_the_rows(d, statement, rng):
+@witness("activation", each=cases)
+def relu_stays_in_the_rows(d, statement, rng, case):
     """Fit data by a leaky ReLU, and by a ReLU where all y > 0: grad Q is in the row space of X."""
-    trials = 0
-    for case in cases(d, rng):
-        X = np.array([[rng.uniform(-2, 2) for _ in range(DIMENSION)] for _ in range(2)])
-        for c in (rng.uniform(0.1, 0.9), 0.0):
-            aim = np.array([rng.uniform(0.2 if c == 0 else -1.5, 1.5) for _ in X])
-            try:
-                w = fitted_by_a_relu(case.flows, X, aim, c, np.ones(2))
-                slope = case.gradient(case.flows.F(w))
-            except NO_TRIAL:
-                continue
-            alike = is_along(case.flows, w) and is_along(case.flows, case.flows.w0)
-            if np.all(np.isfinite(slope)) and case.on_this_side(w) and alike:
-                require_in_rows(d, X, slope, case)
-                trials += 1
+    trials, X = 0, np.array([[rng.uniform(-2, 2) for _ in range(DIMENSION)] for _ in range(2)])
+    for c in (rng.uniform(0.1, 0.9), 0.0):
+        aim = np.array([rng.uniform(0.2 if c == 0 else -1.5, 1.5) for _ in X])
+        try:
+            w = fitted_by_a_relu(case.flows, X, aim, c, np.ones(2))
+            slope = case.gradient(case.flows.F(w))
+        except NO_TRIAL:
+            continue
+        alike = is_along(case.flows, w) and is_along(case.flows, case.flows.w0)
+        if np.all(np.isfinite(slope)) and case.on_this_side(w) and alike:
+            require_in_rows(d, X, slope, case)
+            trials += 1
     return trials
 
 
@@ -472,35 +455,29 @@ def relu_with_idle_data_is_moved_by_loss_weights(d, statement, rng):
     return trials
 
 
-@witness("active unit")
-def active_units_stay_active(d, statement, rng):
+@witness("active unit", each=cases)
+def active_units_stay_active(d, statement, rng, case):
     """Run losses from starts with all <u_0, x_i> > 0, until a unit would be passive."""
-    trials = 0
-    for case in cases(d, rng):
-        u, beta = case.flows.w0[-DIMENSION:], case.flows.F(case.flows.w0)
-        turned, _ = np.linalg.qr(np.array([[rng.gauss(0, 1) for _ in u] for _ in u]))
-        orthogonal = (turned * np.sign(turned.T @ u)).T[:2]
-        acute = orthogonal + ACUTE * rng.uniform(0, 0.5) * orthogonal[::-1]
-        aim = np.array([rng.uniform(0.2, 3) for _ in range(2)]) * (orthogonal @ beta)
+    trials, flows = 0, case.flows
+    u, beta = flows.w0[-DIMENSION:], flows.F(flows.w0)
+    turned, _ = np.linalg.qr(np.array([[rng.gauss(0, 1) for _ in u] for _ in u]))
+    orthogonal = (turned * np.sign(turned.T @ u)).T[:2]
+    acute = orthogonal + ACUTE * rng.uniform(0, 0.5) * orthogonal[::-1]
+    aim = np.array([rng.uniform(0.2, 3) for _ in range(2)]) * (orthogonal @ beta)
+    for X, pull in (
+        (orthogonal, lambda outputs: (outputs > 0) * (aim - outputs)),
+        (acute, lambda outputs: (outputs > 0) / (1 + np.exp(outputs))),
+    ):
 
-        def squares(outputs, aim=aim):
-            return (outputs > 0) * (aim - outputs)
+        def field(_, w, X=X, pull=pull):
+            return flows.velocity(w, X.T @ pull(X @ flows.F(w)))
 
-        for X, pull in (
-            (orthogonal, squares),
-            (acute, lambda outputs: (outputs > 0) / (1 + np.exp(outputs))),
-        ):
-
-            def field(_, w, X=X, pull=pull, flows=case.flows):
-                return flows.velocity(w, X.T @ pull(X @ flows.F(w)))
-
-            try:
-                ends = [end_of(field, case.flows.w0, (0, t)) for t in (0.3, 1.0, 3.0)]
-            except NO_TRIAL:
-                continue
-            kept = [w for w in ends if is_along(case.flows, w)]
-            if is_along(case.flows, case.flows.w0) and len(kept) == len(ends):
-                if any(np.min(X @ w[-DIMENSION:]) <= 0 for w in ends):
-                    raise Refuted(f"a unit turns off on {X.tolist()} from {case.starts}")
-                trials += 1
+        try:
+            ends = [end_of(field, flows.w0, (0, t)) for t in (0.3, 1.0, 3.0)]
+        except NO_TRIAL:
+            continue
+        if all(is_along(flows, w) for w in (flows.w0, *ends)):
+            if any(np.min(X @ w[-DIMENSION:]) <= 0 for w in ends):
+                raise Refuted(f"a unit turns off on {X.tolist()} from {case.starts}")
+            trials += 1
     return trials

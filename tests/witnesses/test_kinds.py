@@ -67,23 +67,19 @@ def record_of(name):
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_no_kind_is_both_claimed_and_open(name):
+def test_no_kind_is_both_claimed_and_open_and_what_is_proved_has_its_ground(name):
+    """A finding behind what is proved is no finding that leaves it open; a source is named."""
     record = record_of(name)
     assert isinstance(record, Claims)
-    claimed = {(s.kind, s.about) for s in record.statements if isinstance(s, Statement)}
+    told = [s for s in record.statements if isinstance(s, Statement)]
+    claimed = {(s.kind, s.about) for s in told}
     left = {(s.kind, s.about) for s in record.statements if isinstance(s, Open)}
     assert claimed | left
     assert not claimed & left
-
-
-@pytest.mark.parametrize("name", RECORDS)
-def test_what_is_proved_has_its_ground(name):
-    """A finding behind what is proved is no finding that leaves it open; a source is named."""
-    for s in record_of(name).statements:
-        if isinstance(s, Statement):
-            verdict = getattr(s.by, "verdict", None)
-            assert s.ground is not Ground.PROVED or verdict is not Verdict.UNDECIDED, s
-            assert s.ground is Ground.PROVED or s.by, s
+    for s in told:
+        verdict = getattr(s.by, "verdict", None)
+        assert s.ground is not Ground.PROVED or verdict is not Verdict.UNDECIDED, s
+        assert s.ground is Ground.PROVED or s.by, s
 
 
 BESIDE = (Statement, Open, Note, Equations, Items, OnPage, OnTerminal, Derivation, Parameterization)

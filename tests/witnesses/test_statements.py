@@ -18,7 +18,7 @@ from tests.published import derive_once
 from tests.witnesses import withstood
 
 TIED = {"p": "alpha", "m": "alpha"}
-ENTROPY, EXPONENTIATED = "p*log(p) + m*log(m)", "mirror u*log(u) + v*log(v)"
+ENTROPY = "p*log(p) + m*log(m)"
 
 
 def explicit(line):
