@@ -21,7 +21,7 @@ from derive.model.entrywise import EntrywiseMap
 from derive.model.notation import to_factored_expr
 from derive.potential.entrywise.forms import EntrywisePotential, find_entrywise_potential
 from derive.potential.entrywise.notation import EntrywiseNotation
-from derive.printable import Certified
+from derive.printable import Certified, renderer
 from derive.records import Conserved, Decision
 from derive.statement import Text
 from derive.verdict import Decided, Finding, Identity, Verdict
@@ -152,6 +152,14 @@ class EntrywiseDerivation(Decided, Certified):
         functions += [] if found.b.is_zero() else [("b", found.b)]
         tau = f"dtau/d{found.variable or 'c'}", at.expr(found.rate)
         return (*((x, at.own(f)) for x, f in functions), tau)
+
+    def to_code(self, language: str) -> str:
+        """Return the file for Rocq of phi v, on v in every dimension; there is no other program.
+
+        Raises:
+            NumericalError: F is no such output, or there is no such file.
+        """
+        return str(renderer(type(self), language)(self))
 
     @property
     def outputs(self) -> str:

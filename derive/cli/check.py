@@ -73,5 +73,5 @@ class Rocq(Program):
         if self.output.exists() and not self.output.is_dir():
             raise InputError(f"-o: {self.output} is a file; give a folder")
         deliver_to_folder({n: text.rstrip("\n") for n, text in library().items()}, self.output)
-        deliver(f"3 files: cd {self.output} && coqc Mirror.v", None)
+        deliver(f"4 files: cd {self.output} && coqc Mirror.v && coqc Radial.v", None)
         return YES

@@ -46,7 +46,7 @@ def _check(d: Any, digits: int | None) -> Any:
 
 
 CODE = ("jax", "torch", "numpy", "js", "rocq")
-"""The forms that are programs."""
+"""The forms that are programs; with --each there is the last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class Regularizer(Steepest, Measured, Command):
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
         open_size = "--each" if self.each else "--measurements" if self.measurements else ""
-        if open_size and (self.conjecture or self.form.name in CODE):
+        if open_size and (self.conjecture or self.form.name in CODE[: len(CODE) - bool(self.each)]):
             raise InputError(f"{open_size} goes with text, --latex, --html and --json")
         if self.data is not None:
             contents(self.data, "--data: ")

@@ -54,7 +54,10 @@ RENDERERS: dict[str, dict[str, str]] = {
         "html": ".catalogue.listing:render_html",
     },
     "Audits": {"document": ".catalogue.audit.report:tell_audits"},
-    "EntrywiseDerivation": {"document": "open_sizes:tell_entrywise"},
+    "EntrywiseDerivation": {
+        "document": "open_sizes:tell_entrywise",
+        "rocq": ".rocq.theorem:of_every_size",
+    },
     "MatrixDerivation": {
         "document": "open_sizes:tell_matrices",
         "explore": "explore.page:render_matrices",

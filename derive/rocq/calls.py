@@ -203,7 +203,11 @@ class Calls:
             return
         split = self._split(base, n)
         if split is None or split == [(self.value(base), 1, 0)]:
-            self._base(root, base, n)
+            other = self.back(self.value(base)) if base in self._equals else base
+            self._base(other ** Rational(1, n), other, n)  # a rule of what is not rewritten
+            if other != base:
+                same = self._images[other ** Rational(1, n)]
+                self._equal(root, same, f"f_equal; {self.field()}")
             return
         image: Expr = sympy.Integer(1)
         for factor, odd, whole in split:
@@ -395,5 +399,5 @@ class Calls:
                 image *= self._images[base] ** (number / step)
         if part not in self._images:
             turned = "unfold arcsinh; rewrite ?(Rplus_comm (sqrt _))"
-            proof = f"apply exp_is; [pos|logs; {turned}; field]"
+            proof = f"apply exp_is; [pos|logs; {turned}; first [solve [field]|{self.field()}]]"
             self._equal(part, image, proof)

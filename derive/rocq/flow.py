@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 
 import sympy
 from sympy import Expr, Symbol
@@ -54,9 +55,8 @@ class Flow:
             self.values[x] = value.xreplace(self.values)
         self.m = m
         symbols = [name_of(s) for s in m.symbols]
-        groups = (*(([name], kind) for name, kind in m.typed), (symbols, "R"))
-        self.variables = " ".join(f"({' '.join(n)} : {kind})" for n, kind in groups if n)
         self.given = [*(name for name, _ in m.typed), *symbols]
+        self.variables = self.binders(self.given)
         self.of_F = [name_of(s) for s in m.parameters]
         constants = {c.name: self.of(name_of(c.name)) for c, _ in m.constants}
         self.names = dict(zip(m.symbols, symbols, strict=True)) | dict(m.texts) | constants
@@ -172,10 +172,15 @@ class Flow:
             "starts": ("(w : nat -> R) : Prop", conjunction(starts)),
         }
 
+    def binders(self, names: Iterable[str]) -> str:
+        """Return variables with their types."""
+        typed = dict(self.m.typed)
+        groups = groupby(names, lambda name: typed.get(name, "R"))
+        return " ".join(f"({' '.join(group)} : {kind})" for kind, group in groups)
+
     def define(self, given: list[str], definitions: Definitions) -> Iterator[str]:
         """Yield definitions, each with what it is given."""
-        of_F = f"({' '.join(given)} : R)" if given else ""
-        head = f" {self.variables if given is self.given else of_F}".rstrip()
+        head = f" {self.binders(given)}".rstrip()
         for name, (arguments, body) in definitions.items():
             yield f"Definition {name}{head} {arguments} := {body}.".replace("  ", " ")
 

@@ -135,10 +135,10 @@ class Subject:
 
     @functools.cached_property
     def slopes(self) -> tuple[Expr, ...]:
-        """What moves each weight, sum_i lam_i dF_i/dw_k, and |u|^2: 2 phi <u, lam>."""
+        """What moves each weight, sum_i lam_i dF_i/dw_k; |u|^2 by 2 (phi + 2 N phi_N) <u, lam>."""
         whole = sympy.Add(*(x * F for x, F in zip(self.steering, self.outputs, strict=True)))
-        slopes = tuple(whole.diff(w) for w in self.moving)
-        return (*slopes[:-1], 2 * whole) if self.typed else slopes
+        *slopes, last = (whole.diff(w) for w in self.moving)
+        return (*slopes, 2 * whole + 4 * self.moving[-1] * last if self.typed else last)
 
     def inner(self, e: Expr, of: Expr) -> Expr:
         """Return sum_k rate_k de/dw_k dof/dw_k."""

@@ -27,8 +27,13 @@ says that there is none near a rational start, and no warp.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from derive.derivation import Derivation
+from derive.derivation import Derivation, derive
+from derive.entrywise import EntrywiseDerivation
+from derive.errors import InputError
+from derive.language import to_text
+from derive.model.parameterization import Parameterization
 from derive.outcome import HEADLINES
 from derive.rocq.coupled import WITHOUT, Coupled
 from derive.rocq.curve import CURVE, Term, reached
@@ -61,6 +66,24 @@ def written(d: Derivation, name: str = "model") -> str:
     """
     proved = [*_proved(d, name)]
     return "\n".join([_words(d), IMPORTS, "", *proved, f"Print Assumptions {name}."])
+
+
+def of_every_size(d: EntrywiseDerivation) -> str:
+    """Return the file of beta_i = phi v_i for every i, with a vector v of every dimension.
+
+    Raises:
+        NoFile: F is no such output.
+    """
+    p = d.parameterization
+    given: dict[str, Any] = {"positive": p.positive, "parameters": p.parameters}
+    rates = {name: to_text(rate) for name, rate in p.rates}
+    try:
+        vector = Parameterization.parse([p.text], vectors=[p.indexed], rates=rates, **given)
+    except InputError as error:
+        raise NoFile("of every size a file is written of phi(|v|) v alone") from error
+    if p.left_out:
+        raise NoFile("no file is written where the last output is left out")
+    return written(derive(vector))
 
 
 def _proved(d: Derivation, name: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sympy
 
-from derive import InputError, Parameterization, Verdict, derive
+from derive import InputError, NumericalError, Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
 from derive.model.entrywise import EntrywiseMap
 from numerics.confirm.regression_problem import complete_problem, draw_target
@@ -413,3 +413,11 @@ def test_a_modulus_is_its_argument_where_that_is_positive():
     assert [c.text for c in d.conditions] == ["v_i > 0"]
     with_signs = derive_once("v/sum(v)", each=["v"])
     assert str(with_signs.potential.value) == str(d.potential.value)
+
+
+def test_a_vector_times_a_function_of_its_length_has_a_file_for_rocq():
+    vector = derive_once(Parameterization.parse(["gam*v/norm(v)"], vectors=["v"]))
+    d = derive_once("gam*v/norm(v)", each=["v"])
+    assert d.to_code("rocq") == vector.to_code("rocq")
+    with pytest.raises(NumericalError, match="of every size"):
+        derive_once("exp(v)/sum(exp(v))", each=["v"]).to_code("rocq")

@@ -30,7 +30,7 @@ CATALOGUE = (
     *("neuron-layer-rates", "square"),
     *("tensor-net-2", "tensor-net-3"),
     *("tied-pair", "unnormalized-exponentiated-gradient", "untied-pair", "untied-pair-unbiased"),
-    *("width-3-diagonal", "convolution-2"),
+    *("width-3-diagonal", "convolution-2", "weight-normalization"),
 )
 """The entries that have a file: Q is a sum over coordinates, or explicit in a length."""
 WITHOUT = ("multi-neuron-deep-balanced",)
@@ -87,6 +87,13 @@ MODELS = {
     "proportion": (["u**2 + v**2"], {"u": "alpha**2", "v": "alpha"}),
 }
 """Others, by name."""
+VECTORS = {
+    "exponential of a length": ("gam**2*v/norm(v)", {}),
+    "weight normalization": ("gam*v/norm(v)", {"v": "eta"}),
+    "divided by a square": ("gam*v/norm(v)**2", {}),
+    "divided at two rates": ("gam*v/norm(v)**2", {"gam": "eta"}),
+}
+"""Functions of |v| times v, with rates: of the last three Q is an integral."""
 REFUTED = {
     "square of a matrix": ["a**2 + b**2", "a*c + b*d", "c**2 + d**2"],
     "line and sum": ["a", "a*b + c"],
@@ -118,13 +125,16 @@ def derivation(name):
     if name in MODELS:
         outputs, start = MODELS[name]
         return derive_once(outputs, start)
+    if name in VECTORS:
+        output, rates = VECTORS[name]
+        return derive_once([output], vectors=["v"], rates=rates)
     return derive_once(find(name).read().parameterization())
 
 
 def everything():
     """Derive the models above and every proved entry of the catalogue."""
     proved = [e.id for e in GIVEN_SIZE if e.verdict == "PROVED"]
-    return {name: derivation(name) for name in (*proved, *MODELS)}
+    return {name: derivation(name) for name in (*proved, *MODELS, *VECTORS)}
 
 
 @cache
@@ -140,8 +150,9 @@ def with_library(folder):
     """Write the library into a folder and compile it."""
     for name, text in library().items():
         (folder / name).write_text(text, encoding="utf-8")
-    done = compiled(folder, "Mirror")
-    assert done.accepted, done.text
+    for name in ("Mirror", "Radial"):
+        done = compiled(folder, name)
+        assert done.accepted, done.text
     return folder
 
 
@@ -166,7 +177,7 @@ def compiled(folder, name, text=None):
 
 BROKEN = (
     *("F", "q", "dom", "starts", "range", "f", "height", "kernel", "mu"),
-    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S", "J", "K", "DK"),
+    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S", "J", "K", "DK", "dual"),
 )
 """The definitions that are broken; and what is conserved."""
 

@@ -24,6 +24,7 @@ from tests.rocq.files import (
     MODELS,
     REALS,
     REFUTED,
+    VECTORS,
     WITHOUT,
     compiled,
     coqc,
@@ -37,7 +38,7 @@ pytestmark = pytest.mark.rocq
 SOME = (
     *("tied-pair", "deep-diagonal-3", "tensor-net-3", "convolution-2", "linear-neuron"),
     *("line and product", "number", "tied fractions", "proportion", "tied at one rate", "letter"),
-    *("negative number", "reciprocal", "hyperbola"),
+    *("negative number", "reciprocal", "hyperbola", "weight-normalization", "divided by a square"),
 )
 """Q explicit in beta, along a curve, of a root, of two outputs, of a vector; starts in numbers."""
 
@@ -55,7 +56,7 @@ def assert_accepted(folder, name, text, axioms=AXIOMS):
     return done
 
 
-@pytest.mark.parametrize("name", every([*CATALOGUE, *MODELS], SOME))
+@pytest.mark.parametrize("name", every([*CATALOGUE, *MODELS, *VECTORS], SOME))
 def test_a_theorem_is_accepted(folder, name):
     assert_accepted(folder, name, derivation(name).to_code("rocq"))
 
@@ -133,7 +134,9 @@ def refused(folder, text, number):
     return [what for what, whole in chosen if compiled(folder, "mutant", whole).accepted]
 
 
-@pytest.mark.parametrize("name", every([*CATALOGUE, *MODELS], ["tied-pair", "deep-diagonal-3"]))
+@pytest.mark.parametrize(
+    "name", every([*CATALOGUE, *MODELS, *VECTORS], ["tied-pair", "divided by a square"])
+)
 def test_ten_mutants_of_each_are_refused(folder, name):
     assert refused(folder, derivation(name).to_code("rocq"), 15) == []
 
@@ -147,7 +150,7 @@ def test_the_catalogue_is_in_scope_or_says_why():
             offered.add(name)
         except NumericalError as error:
             reasons[name] = str(error)
-    assert offered == {*CATALOGUE, *WITHOUT, *MODELS}
+    assert offered == {*CATALOGUE, *WITHOUT, *MODELS, *VECTORS}
     assert all(why and "\n" not in why for why in reasons.values())
 
 
@@ -179,6 +182,6 @@ def test_the_kernel_checks_the_library_again(folder):
     checker = shutil.which("coqchk")
     if checker is None or not coqc():
         pytest.skip("coqchk is not installed")
-    command = [checker, "-silent", "-o", "-Q", ".", "", "Mirror"]
+    command = [checker, "-silent", "-o", "-Q", ".", "", "Mirror", "Radial"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
