@@ -9,7 +9,7 @@ import pytest
 
 from derive import InputError, Verdict
 from numerics import saddle_path
-from tests.cli.commands import run
+from tests.cli.commands import one_line, run
 from tests.published import derive_once
 from tests.witnesses import WITNESSES, Refuted
 
@@ -99,6 +99,10 @@ def test_the_command_prints_the_path(tmp_path):
     assert done.returncode == 0
     assert json.loads(done.stdout)["times"] == ["1/16", "3/28"]
     assert run("path", "p**3 - m**3", *line[2:]).returncode == 3
-    assert (
-        "tie" in run("path", "u*v", "--start", "u=c,v=0", *line[4:], "--scale", "d").stderr or True
-    )
+    done = run("path", "u*v", "--start", "u=c,v=0", *line[4:], "--scale", "d")
+    assert done.returncode == 3
+    assert "start: u = d*c, v = 0" in done.stdout
+    data.write_text("1,2,-2,2\n")
+    done = run(*line)
+    assert done.returncode == 2
+    assert "arrive at one time" in one_line(done)
