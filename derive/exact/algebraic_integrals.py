@@ -131,8 +131,9 @@ def _has_second_kind(w: RationalFunction, P: RationalFunction, t: int) -> bool:
     degree, slope = int(P.numerator.degrees()[t]), P.partial(t)
     # Distinct irreducible factors meet nowhere, but by roots that are constants.
     rooted = any(g.relation() and g.name in P.variables() for g in field.generators)
-    resultant = P.numerator.resultant(slope.numerator, field.names[t]) if rooted else field.one
-    if degree < 3 or resultant.is_zero():
+    one = field.ring.constant(1)
+    resultant = P.numerator.resultant(slope.numerator, field.names[t]) if rooted else one
+    if degree < 3 or field.polynomial(resultant).is_zero():
         return False
     poles = [(field.polynomial(p), n) for p, n in factorize(w.denominator)[1] if p.degrees()[t]]
     below = prod((p**n for p, n in poles), start=field.one)

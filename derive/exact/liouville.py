@@ -127,8 +127,8 @@ def why_not_elementary(f: RationalFunction, t: int = 0) -> str | None:
 
 
 def _below(f: RationalFunction, g: Generator[RationalFunction]) -> set[str]:
-    """Return the names in a generator."""
-    return set[str]().union(*map(names_in, map(f.field.embed, g.parts)))
+    """Return the names in a generator, with that of the root in the derivative of an asinh."""
+    return {g.partner}.union(*map(names_in, map(f.field.embed, g.parts)))
 
 
 def _is_new(field: FunctionField, g: Generator[RationalFunction], t: int) -> bool:

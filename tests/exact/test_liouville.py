@@ -229,6 +229,8 @@ ROOTS = st.sampled_from(
         "exp(-t)*sqrt(atan(t))",
         "asinh(t)*t",
         "asinh(t)**2/t",
+        "exp(2*t)*asinh(t + 2)",
+        "2*sqrt(c)*sqrt(t)/(t**2 + t) + 2*sqrt(d)/sqrt(t)",
     ]
 )
 FAMILIES = [st.lists(x, min_size=1, max_size=4) for x in (PARTS, LOGARITHMS)]
