@@ -259,7 +259,8 @@ def _quadratic_root(
     root = sign * square_root(beside_logarithms(sympy.expand, b**2 - 4 * a * c))
     leading = coefficients[2]
     explicit = (root - b) / (2 * a)
-    if not leading.is_constant() and _settled(chart, lifted[1]) == sign:
+    fixed = _settled(chart, lifted[1]) or _on_leaf(chart, coefficients[1], lifted[1])
+    if not leading.is_constant() and fixed == sign:
         # The same, without a pole where the leading coefficient is 0.
         explicit = -2 * c / (root + b)
     above = None
@@ -278,6 +279,15 @@ def _settled(chart: Chart, f: RationalFunction) -> int:
         if any(map(known.is_nonnegative, (sign * f, sign * f / chart.metric.determinant))):
             return sign
     return 0
+
+
+def _on_leaf(chart: Chart, written: RationalFunction, f: RationalFunction) -> int:
+    """Return the sign of a constant of the leaf that the start settles, else 0."""
+    if {b.name for b in chart.notation.betas} & {*written.variables()}:
+        return 0
+    start = sign_at_start(chart.parameterization.at_start(f), chart.notation)
+    same = start.notation.assumed == chart.notation.assumed
+    return start.sign if same and not start.conditions else 0
 
 
 def square_root(radicand: Expr) -> Expr:

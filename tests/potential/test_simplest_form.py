@@ -49,6 +49,17 @@ def test_a_convolution_is_a_sum_over_sums_and_differences():
     assert "of several forms the shortest is printed" in " ".join(found.to_text().split())
 
 
+@pytest.mark.parametrize("start", [{"u": "1/2", "v": "0"}, {"u": "-1", "v": "2"}])
+@pytest.mark.parametrize("F", ["sinh(u)*sinh(v)", "sin(u)*sin(v)", "cosh(u)*sinh(v)"])
+def test_the_ratio_of_the_factors_of_f_closes_q(F, start):
+    """With t = sinh(v)/sinh(u), t' = 1 - t^2; at t_0 = 0 the root of a t^2 + b t + c has no pole."""
+    d = derive_once(F, start=start)
+    (piece,) = d.potential.pieces
+    assert piece.kind == "explicit"
+    assert len(piece.roots) == 1
+    assert crosscheck(d, digits=12).passed
+
+
 CUBES = ["x**3 + 3*x*y**2", "3*x**2*y + y**3"]
 """Their sum and difference are cubes of x + y and x - y."""
 
