@@ -155,7 +155,8 @@ def _by_weights(p: Parameterization) -> list[RationalFunction]:
     for f, n in factored(p.F[0])[1]:
         own = frozenset({*p.weights} & names_in(f))
         found[own] = found.get(own, p.field.one) * f**n
-    return [*found.values()]
+    apart = sum(map(len, found)) == len(frozenset().union(*found))
+    return [*found.values()] if apart else []
 
 
 def _find_curve(
