@@ -55,15 +55,18 @@ def why_not_elementary_root(square: RationalFunction, t: int = 0) -> str | None:
     return f"{where}{what} has no residue and is not exact (Ritt 1948)"
 
 
-def over_root(w: RationalFunction, P: RationalFunction, names: Sequence[str]) -> str:
-    """Return w/sqrt(P) as it is written, P in factors."""
+def over_root(
+    w: RationalFunction, P: RationalFunction, names: Sequence[str], beside: str = ""
+) -> str:
+    """Return w/sqrt(P) as it is written, P in factors, with another factor below the bar."""
     top, bottom = (w.field.polynomial(part).written(names) for part in w.parts)
     number, powers = factored(P)
     inside = [p.written(names) for p, _ in powers]
-    inside[:1] = [(powers[0][0] * (1 if number > 0 else -1)).written(names)]
-    root = f"sqrt({'*'.join(map(in_brackets, inside)) if inside[1:] else inside[0]})"
-    below = root if bottom == "1" else f"({in_brackets(bottom)}*{root})"
-    return f"{in_brackets(top)}/{below}"
+    inside[:1] = [(p * (1 if number > 0 else -1)).written(names) for p, _ in powers[:1]]
+    root = f"sqrt({'*'.join(map(in_brackets, inside)) if inside[1:] else ''.join(inside)})"
+    below = [x for x in (in_brackets(bottom), root * bool(powers), beside) if x not in ("", "1")]
+    whole = f"({'*'.join(below)})" if below[1:] else "".join(below)
+    return f"{in_brackets(top)}/{whole}" if below else top
 
 
 def why_not_elementary_binomial(f: RationalFunction, t: int = 0) -> str | None:

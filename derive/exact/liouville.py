@@ -205,9 +205,9 @@ def _of_quadratic(P: RationalFunction, k: int, t: int) -> str | None:
         constants = [m, A * (slope * (m * m / c - 1)) ** 2]
     if all(field.derivative(x, t).is_zero() for x in constants):
         return None
-    square = f"sqrt(X**2 - {in_brackets(repr(c))})"
-    terms = f"`Y = {square}` and `log((X + Y)/(X - Y))`, `X = {X!r}`"
-    return f"`{_root(P, -1)}` is no combination of the derivatives of {terms}"
+    below = f"+ {-c!r}" if max(terms(c.numerator))[1] < 0 else f"- {c!r}"
+    whole = f"`Y = sqrt(X**2 {below})` and `log((X + Y)/(X - Y))`, `X = {X!r}`"
+    return f"`{_root(A, -1, 'Y')}` is no combination of the derivatives of {whole}"
 
 
 def _root_of(P: RationalFunction, k: int) -> str:
@@ -217,13 +217,13 @@ def _root_of(P: RationalFunction, k: int) -> str:
     return f"sqrt({linear / prod(p**n for p, n in factored(linear.partial(k))[1])!r})"
 
 
-def _root(P: RationalFunction, n: int) -> str:
-    """Return sqrt(P) for n = 1, and 1/sqrt(P) for n = -1, as it is written."""
+def _root(P: RationalFunction, n: int, beside: str = "") -> str:
+    """Return sqrt(P) for n = 1, and 1/sqrt(P) for n = -1, as it is written, up to a number."""
     field, (number, powers) = P.field, factored(P)
     inside = prod((p for p, k in powers if k % 2), start=field.constant(1 if number > 0 else -1))
     w = prod((p ** ((n * k + k % 2) // 2 - k % 2 * (n > 0)) for p, k in powers), start=field.one)
     if n < 0:
-        return over_root(w, inside, field.names)
+        return over_root(w, inside, field.names, beside)
     root = over_root(field.one, inside, field.names).removeprefix("1/")
     return root if w == field.one else f"{in_brackets(repr(w))}*{root}"
 

@@ -52,7 +52,7 @@ def test_a_convolution_is_a_sum_over_sums_and_differences():
 @pytest.mark.parametrize("start", [{"u": "1/2", "v": "0"}, {"u": "-1", "v": "2"}])
 @pytest.mark.parametrize("F", ["sinh(u)*sinh(v)", "sin(u)*sin(v)", "cosh(u)*sinh(v)"])
 def test_the_ratio_of_the_factors_of_f_closes_q(F, start):
-    """With t = sinh(v)/sinh(u), t' = 1 - t^2; at t_0 = 0 the root of a t^2 + b t + c has no pole."""
+    """With t = sinh(v)/sinh(u), t' = 1 - t^2; where t_0 = 0 the root has no pole."""
     d = derive_once(F, start=start)
     (piece,) = d.potential.pieces
     assert piece.kind == "explicit"
