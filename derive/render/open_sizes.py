@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sympy import Symbol
 
+from derive.claims import FINITE
 from derive.entrywise import EntrywiseDerivation
 from derive.language import to_text
 from derive.matrices import MatrixDerivation
@@ -20,6 +21,10 @@ from derive.render.document import Document, Part
 from derive.statement import Equations, Statement, Text, each, note, tell
 from derive.verdict import Finding, Verdict
 
+SHRUNK = (
+    "weight decay `-k(t) w` beside the gradient shrinks the start and does nothing else, as `F` is "
+    "homogeneous: a limit with `X beta = y` meets the KKT conditions for `Q` of `exp(-kappa) w_0`"
+)
 NAMED = str.maketrans("123", "ijk")
 """The three outputs that stand for all."""
 
@@ -111,6 +116,8 @@ def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
     )
     given = ("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",)
     yield Statement(words, kind="minimiser", conditions=given)
+    if d.entries.homogeneous:
+        yield Statement(SHRUNK, kind="shrunk start", conditions=(FINITE,))
 
 
 def _evidence(d: EntrywiseDerivation) -> Iterator[object]:

@@ -217,6 +217,19 @@ class Entries:
                 return tuple(-x / first for x in rest)
         return None
 
+    @property
+    def homogeneous(self) -> bool:
+        """Whether sum_w w dF/dw = D F over all weights, with a constant D."""
+        F, v = self.F[0], self.own.named(self.model.indexed)
+        found = self.gradient(F)
+        if any(self.combination(v * m) is None for _, m in found.spread):
+            return False  # a sum that is not of F
+        parts = [self.field_.named(self.entries[i]) * x for i, x in found.own.items()]
+        parts += [c * self.total(v * m) for c, m in found.spread]
+        parts += [self.field_.named(z) * x for z, x in found.scalars.items()]
+        degree = reduce(add, parts) / F
+        return {*degree.variables()} <= self.field_.parameters
+
     def _add(self, name: str, slope: RationalFunction, function: RationalFunction) -> None:
         self.slopes[name], self.sums[name] = slope, function
 

@@ -14,6 +14,7 @@ import sympy
 from derive import InputError, NumericalError, Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
 from derive.model.entrywise import EntrywiseMap
+from derive.weights.entrywise import Entries
 from numerics.confirm.regression_problem import complete_problem, draw_target
 from numerics.confirm.sizes import EntriesAt, check_sizes
 from tests.published import derive_once
@@ -178,6 +179,33 @@ def test_loss_weights_move_limits_where_there_is_no_q(text, has_one, n):
     assert derive_once(model).verdict is (Verdict.PROVED if has_one else Verdict.REFUTED)
     moved = moved_by_loss_weights(model, n, 1 if has_one else 12)
     assert moved < 1e-8 if has_one else moved > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("text", "shrinks"),
+    [
+        ("v/sum(v)", True),
+        ("gam*v**3/norm(v)**2", True),
+        ("v**2 + sum(v**2)", True),
+        ("v**2*norm(v)", True),
+        ("exp(v)/sum(exp(v))", False),
+        ("v/(1 + norm(v))", False),
+    ],
+)
+def test_decay_shrinks_the_start_of_homogeneous_outputs_alone(text, shrinks):
+    """By flows that know F alone: with decay that fades, and without from the shrunken start."""
+    model, rng, off = EntrywiseMap.parse([text], ["v"]), np.random.default_rng(5), []
+    assert Entries(model).homogeneous is shrinks
+    p, d = Parameterization(model.of_size(4)), derive_once(model)
+    assert ("weight decay" in d.to_text()) == (shrinks and d.verdict is Verdict.PROVED)
+    for _ in range(3):
+        start, X = rng.uniform(0.8, 1.4, p.p), rng.normal(size=(2, 4))
+        flows = Flows.of(p, dict(zip(p.start_symbols, start, strict=True)))
+        y = X @ flows.F(start * rng.uniform(0.8, 1.2, p.p))
+        one = flows.fitted(X, y, decay=lambda t: 0.3 * np.exp(-t))
+        two = dataclasses.replace(flows, w0=np.exp(-0.3) * flows.w0).fitted(X, y)
+        off.append(np.linalg.norm(flows.F(one) - flows.F(two)) / np.linalg.norm(y))
+    assert max(off) < 1e-6 if shrinks else max(off) > 1e-4
 
 
 def flown(d, start):
