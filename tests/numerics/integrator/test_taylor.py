@@ -210,6 +210,11 @@ OPERATIONS = [
     ("multiply", Operation("*", W, Call("exp", W)), lambda w: w * mpmath.exp(w)),
     ("divide", Operation("/", Call("sin", W), W), lambda w: mpmath.sin(w) / w),
     ("halve", Operation("/", W, Number(Fraction(2))), lambda w: w / 2),
+    (
+        "fractions",
+        Operation("+", Operation("/", W, Number(Fraction(3))), Call("sin", W)),
+        lambda w: w / 3 + mpmath.sin(w),
+    ),
     ("power 0", Power(W, Fraction(0)), lambda w: mpmath.mpf(1)),
     ("power 7", Power(W, Fraction(7)), lambda w: w**7),
     ("power -3", Power(W, Fraction(-3)), lambda w: w**-3),
