@@ -118,7 +118,8 @@ def test_different_functions_are_different_elements(one, other):
     assert a != b
 
 
-FORMULAS = [text for pair in EQUAL for text in pair] + [
+FORMULAS = [
+    *dict.fromkeys(text for pair in EQUAL for text in pair),
     "asinh(u*v)",
     "log(u + sqrt(u**2 + 1))",
     "atan(u*v)*softplus(v)",
