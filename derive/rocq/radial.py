@@ -129,6 +129,8 @@ def _length(d: Derivation, m: Subject) -> Length:
     second = sympy.cancel(p * across / sympy.expand(along))
     called = {type(f).__name__ for f in value.atoms(sympy.Function, sympy.Integral)}
     q = value if called <= FUNCTIONS.keys() else None
+    if len({e.exp.q for e in (p.diff(Z) + second).atoms(sympy.Pow) if e.base == Z} - {1}) > 1:
+        raise NoFile("Q has roots of several degrees, which no rule here ties to each other")
     walls = _walls(m, (q, p, second) if q is not None else (sympy.sqrt(Z), p, second))
     return Length(q, p, p.diff(Z), second, walls)
 

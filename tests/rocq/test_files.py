@@ -149,6 +149,12 @@ def test_weight_normalization_is_claimed_in_every_dimension():
     assert f"- dot d (dual {args}) b)" in text.partition("Theorem model")[2]
 
 
+def test_roots_of_several_degrees_have_no_file():
+    """No rule ties n**(1/2) to n**(1/3): Rocq would refuse what was written."""
+    with pytest.raises(NumericalError, match="several degrees"):
+        derive_once(["gam**3*v/norm(v)"], vectors=["v"]).to_code("rocq")
+
+
 def test_that_there_is_no_q_is_claimed_of_F_at_the_printed_start():
     """The point at which the printed identity fails, where that will do; exit status 1 stays."""
     d = derive_once(["a", "a*b + c"])
