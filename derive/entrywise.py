@@ -39,7 +39,7 @@ from derive.weights.entrywise_dual import (
     find_entrywise_dual,
     find_factors,
 )
-from derive.weights.witness import Equation, warp_candidate
+from derive.weights.witness import Equation
 
 
 @dataclass(frozen=True, repr=False)
@@ -258,10 +258,12 @@ def _by_refutation(entries: Entries) -> EntrywiseDerivation | None:
     factors, model = find_factors(entries), entries.model
     if factors is not None and factors.dependent and not model.left_out:
         return None
+    square = not (model.scalars or model.left_out)
     try:
-        failure = find_entrywise_refutation(entries) or _not_closed(entries)
+        whole = factors.independent if factors is not None and square else None
+        failure = find_entrywise_refutation(entries, whole)
     except (TooManySums, ZeroDivisionError):
-        failure = None
+        return None
     if failure is None:
         return None
     almost = "for almost all values of its constants, " if model.parameters else ""
@@ -271,17 +273,3 @@ def _by_refutation(entries: Entries) -> EntrywiseDerivation | None:
     )
     finding = Finding(Verdict.REFUTED, reason, (failure.identity,))
     return EntrywiseDerivation(model, entries, finding, Decision(finding), failure=failure)
-
-
-def _not_closed(entries: Entries) -> Failure | None:
-    """Return that X_i H_j = X_j H_i fails, as it must not with n independent outputs of n weights.
-
-    Then [X_i, X_j] = H_i X_j - H_j X_i, so [X_i, X_j] log g = 0.
-    """
-    factors, flow = find_factors(entries), EntryFlow(entries)
-    model = entries.model
-    if factors is None or factors.D.is_zero() or model.scalars or model.left_out:
-        return None
-    H, X = warp_candidate(flow), flow.X
-    closed = Equation("X1 H2 = X2 H1", flow.slope(X[0], H[1]), flow.slope(X[1], H[0]))
-    return find_entrywise_failure(entries, closed, factors.D)

@@ -375,14 +375,20 @@ def _plus(x: Value, y: Value) -> Value:
     return ball(x) + ball(y)
 
 
-def find_entrywise_refutation(entries: Entries) -> Failure | None:
+def find_entrywise_refutation(
+    entries: Entries, independent: RationalFunction | None = None
+) -> Failure | None:
     """Return the equation of the only possible warp that fails for three generic outputs, or None.
 
     Where g rho is a Hessian in n outputs it is one in three of them, for which H is determined;
-    these have to be independent.
+    these have to be independent. Where n outputs of n weights are, as a function says that is not
+    0, [X_i, X_j] = H_i X_j - H_j X_i, so that [X_i, X_j] log g = 0: X_i H_j = X_j H_i.
     """
     flow = EntryFlow(entries)
-    independent = determinant(flow.K)
-    equations = warp_conditions(flow, warp_candidate(flow))
-    failures = (find_entrywise_failure(entries, e, independent) for e in equations)
-    return next(filter(None, failures), None)
+    H, regular = warp_candidate(flow), determinant(flow.K)
+    failures = (find_entrywise_failure(entries, e, regular) for e in warp_conditions(flow, H))
+    found = next(filter(None, failures), None)
+    if found is not None or independent is None or independent.is_zero():
+        return found
+    sides = flow.slope(flow.X[0], H[1]), flow.slope(flow.X[1], H[0])
+    return find_entrywise_failure(entries, Equation("X1 H2 = X2 H1", *sides), independent)

@@ -84,6 +84,16 @@ class Factors:
         affine = self.entries.own.derivative(self.k, 0).is_zero()
         return not self.entries.model.scalars and self.D.is_zero() and not affine
 
+    @cached_property
+    def mixed(self) -> RationalFunction:
+        """1 + n b, by which all outputs depend on one another where it is 0."""
+        return 1 + self.entries.n * self.entries.at(self.b, "i")
+
+    @property
+    def independent(self) -> RationalFunction:
+        """What is not 0 where all n outputs are independent, without single weights."""
+        return self.D * self.mixed
+
     @property
     def is_of_sum(self) -> bool:
         """Whether c is S."""
@@ -189,11 +199,6 @@ class EntrywiseDual(Factors):
         sides = self.rate.denominator, self.mixed.numerator
         found = {n for side in sides for n in vanishing_sizes(self.entries, side)}
         return tuple(sorted(n for n in found if n > 1))
-
-    @cached_property
-    def mixed(self) -> RationalFunction:
-        """1 + n b, by which all outputs depend on one another where it is 0."""
-        return 1 + self.entries.n * self.entries.at(self.b, "i")
 
     @cached_property
     def c(self) -> Covector:
