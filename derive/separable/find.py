@@ -27,6 +27,7 @@ there are weights of beta without.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,8 +38,11 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation, Model, derived, map_of
 from derive.errors import InputError
-from derive.explicit.fibre_cost import LARGEST, FibreCost, fibre_cost
+from derive.exact.linear.matrix import Matrix, dot
+from derive.explicit.fibre_cost import LARGEST, BlockFibre, FibreCost, fibre_cost
 from derive.model.geometry import Steering
+from derive.model.notation import Notation
+from derive.model.parameterization import Parameterization
 from derive.model.rates import read_power
 from derive.model.steepest import PushedMap
 from derive.printable import Plotted, Printable
@@ -233,7 +237,7 @@ class SharedMargins(Claims, Printable):
 
     Attributes:
         derivation: of the least sum_k |w_k|^p, or max_k |w_k|, in beta.
-        norm: l_p, where that is an increasing function of it.
+        norm: l_p, or op, where that is an increasing function of it.
         claims: the cited theorem, the cost in beta, and the margin that it is.
         shape, sides: no horizon, and no side of 0, as there is no Q.
     """
@@ -267,18 +271,67 @@ def shared_margins(model: PushedMap) -> SharedMargins:
         InputError: of phi that is no power, and of F that is no homogeneous polynomial.
     """
     p = map_of(model.plain)
-    if model.function is not None or model.shapes:
+    if model.function is not None:
         raise InputError(f"{model.flow} on these outputs is no gradient flow: derive regularizer")
     if p.degree is None or not all(f.is_polynomial() for f in p.F):
         raise InputError("steepest: margins are known of homogeneous polynomials")
+    if model.shapes:
+        return _spectral_margins(model, p)
     power = Steering(read_power(model.push)).norm
     least = " + ".join(f"abs({w})**({power})" for w in p.weights) if power else LARGEST
     cost = fibre_cost(p, least)
-    norm, told = _norm(cost, p.degree, power), [claims.steepest_kkt(power), *cost.statements]
+    norm, first = _norm(cost, p.degree, power), claims.steepest_kkt(claims.size_of(power))
+    told = [first, *cost.statements]
     if norm is not None:
         words = "the minimizers of the problem are in `beta` the predictors of largest margin in"
         told += [Statement(f"{words} `{{norm}}`", {"norm": norm}, kind="shared margin")]
     return SharedMargins(model, cost, norm, tuple(told))
+
+
+def _spectral_margins(model: PushedMap, p: Parameterization) -> SharedMargins:
+    """Return the same in the spectral norm, of a product of the matrices."""
+    told: list[Statement | Open] = [claims.steepest_kkt(claims.OPERATOR)]
+    finding = Finding(Verdict.UNDECIDED, "the outputs are no product of the matrices of weights")
+    if (found := _product(model, p)) is None:
+        told += [Open("not written in `beta`: {why}", {"why": finding}, kind="shared margin")]
+    else:
+        finding = Finding(Verdict.PROVED, "operator norms of products, and singular values")
+        told += [claims.operator_margin(found[0], len(model.shapes), found[1])]
+    block = BlockFibre(Notation(p, tuple(range(p.d))).betas, finding)
+    cost = FibreCost(p, claims.OPERATOR, (block,))
+    return SharedMargins(model, cost, None if found is None else "op", tuple(told))
+
+
+def _product(model: PushedMap, p: Parameterization) -> tuple[str, int | None] | None:
+    """Return a product of all matrices, some transposed, whose entries the outputs are by rows.
+
+    And the least inner dimension, where that bounds the rank of the product.
+    """
+    names, given = [x for x, _ in model.shapes], _matrices(model, p)
+    for turned in itertools.product((False, True), repeat=len(given)):
+        pairs = zip(turned, given, strict=True)
+        factors = [tuple(zip(*W, strict=True)) if t else W for t, W in pairs]
+        if any(len(A[0]) != len(B) for A, B in itertools.pairwise(factors)):
+            continue
+        B = functools.reduce(_times, factors)
+        if tuple(x for row in B for x in row) == p.F:
+            inner, outer = min(len(A[0]) for A in factors), min(len(B), len(B[0]))
+            text = " ".join(x + "^T" * t for x, t in zip(names, turned, strict=True))
+            return text, inner if inner < outer else None
+    return None
+
+
+def _matrices(model: PushedMap, p: Parameterization) -> list[Matrix]:
+    """Return the matrices of weights."""
+    entries = (
+        ([p.field.named(f"{x}{i + 1}{j + 1}") for j in range(n)] for i in range(m))
+        for x, (m, n) in model.shapes
+    )
+    return [tuple(map(tuple, rows)) for rows in entries]
+
+
+def _times(A: Matrix, B: Matrix) -> Matrix:
+    return tuple(tuple(dot(row, column) for column in zip(*B, strict=True)) for row in A)
 
 
 def _norm(cost: FibreCost, D: int, power: Fraction | None) -> str | None:

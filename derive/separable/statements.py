@@ -275,15 +275,20 @@ def _exponent(power: Fraction) -> str:
     return f"({power})" if power.denominator > 1 else f"{power}"
 
 
-def _size(power: Fraction | None) -> str:
+OPERATOR = "max_k |W_k|_op"
+"""The spectral norm of all matrices of weights."""
+
+
+def size_of(power: Fraction | None) -> str:
+    """Return |w|_p, up to a power, as it is written."""
     return f"sum_k |w_k|^{_exponent(power)}" if power else "max_k |w_k|"
 
 
-def steepest_kkt(power: Fraction | None) -> Statement:
-    """Return what steepest descent in l_p tends to in the weights."""
+def steepest_kkt(size: str) -> Statement:
+    """Return what steepest descent in a norm of the weights tends to."""
     return Statement(
         "limit points of `w(t)/|w(t)|` are KKT points, in a generalised sense, of"
-        f" `min {_size(power)}` subject to `<x_i, F(w)> >= 1`",
+        f" `min {size}` subject to `<x_i, F(w)> >= 1`",
         kind="steepest KKT",
         ground=Ground.CITED,
         conditions=("the loss `l` is exponential", "`sum_i l(<x_i, beta>) < l(0)` at some time"),
@@ -291,16 +296,35 @@ def steepest_kkt(power: Fraction | None) -> Statement:
     )
 
 
+def operator_margin(product: str, L: int, rank: int | None) -> Statement:
+    """Return the margin in beta, a product of L matrices of weights, in the spectral norm.
+
+    |B|_op <= prod_k |W_k|_op, with equality at equal norms for B = A S C^T and W_1 = A S^(1/L) E^T,
+    ...: all inner dimensions are at least the rank of B, and *rank* is one that bounds it.
+    """
+    root = "" if L == 1 else f"^(1/{L})"
+    among = "" if rank is None else f" among matrices of rank at most {rank}"
+    why = "the product of the `|W_k|_op`; singular values to equal powers in all factors reach that"
+    return Statement(
+        f"of `beta = {product}`, a matrix, `min {OPERATOR}` subject to `F(w) = beta` is"
+        f" `|beta|_op{root}`: the minimizers of the problem are in `beta` the predictors of largest"
+        f" margin in the operator norm{among}",
+        {"norm": "op"},
+        kind="shared margin",
+        proof=(note(f"`|beta|_op` is no more than {why}"),),
+    )
+
+
 def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
     """Yield what steepest descent on the weights tends to, and its margin problem in beta."""
     power = d.parameterization.geometry.steering.norm
-    yield steepest_kkt(power)
+    yield steepest_kkt(size_of(power))
     if w.norm is None:
         yield Open("{why}", {"why": w.finding}, kind="steepest cost")
         return
     (b,) = d.beta
     c = _exponent((power or 1) / Fraction(str(w.degree)))
-    words = f"`min {_size(power)}` subject to `F(w) = {{b}}` is `c |{{b}}|^{c}`, `c > 0`"
+    words = f"`min {size_of(power)}` subject to `F(w) = {{b}}` is `c |{{b}}|^{c}`, `c > 0`"
     among = f", among those `{'>=' if w.side > 0 else '<='} 0`" if w.side else ""
     yield Statement(
         f"{words}: of copies of `F`, the minimizers of the problem are in `beta` the predictors of"

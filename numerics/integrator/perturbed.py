@@ -93,7 +93,7 @@ class Step:
     momentum: Fraction = Fraction(0)
 
 
-LONGEST = 1500
+LONGEST = 800
 """Steps of a flow after which to give up."""
 NEWTON = 60
 """Steps of Newton's method at most."""

@@ -150,11 +150,28 @@ def steepest_cost(m, statement, rng):
     return len(costs)
 
 
+def pushing(model):
+    """Return Phi of slopes: powers of entries, or the polar factors of matrices."""
+    if not model.shapes:
+        s = 0.0 if model.push == "oo" else float(1 / (Fraction(model.push) - 1))
+        return lambda g: np.sign(g) * np.abs(g) ** s
+    places = [np.array([[model.plain.weights.index(f"{x}{i + 1}{j + 1}") for j in range(n)]
+                        for i in range(k)]) for x, (k, n) in model.shapes]  # fmt: skip
+
+    def polar(g):
+        move = np.zeros_like(g)
+        for at in places:
+            left, _, right = np.linalg.svd(g[at], full_matrices=False)
+            move[at] = left @ right
+        return move
+
+    return polar
+
+
 @witness("shared margin")
 def shared_margin(m, statement, rng):
     """Run normalised steps of F with shared weights, on separable rows, to the largest margin."""
-    p, power = m.parameterization.plain, m.parameterization.push
-    s = 0.0 if power == "oo" else float(1 / (Fraction(power) - 1))
+    p, push = m.parameterization.plain, pushing(m.parameterization)
     w = [sympy.Symbol(name) for name in p.weights]
     outputs = [sympy.sympify(str(f).replace("^", "**")) for f in p.F]
     F = sympy.lambdify(w, outputs, "numpy")
@@ -163,10 +180,13 @@ def shared_margin(m, statement, rng):
     b = np.array([rng.choice((-1, 1)) * rng.uniform(0.3, 1) for _ in range(d)])
     X = np.array([[rng.gauss(0, 1) for _ in range(d)] for _ in range(4)])
     X *= np.sign(X @ b)[:, None]
-    order = np.inf if statement.values["norm"] == "linf" else float(statement.values["norm"][1:])
+    norm = statement.values["norm"]
+    order = np.inf if norm in ("linf", "op") else float(norm[1:])
     programs = ({"type": "ineq", "fun": lambda b: X @ b - 1},)
     starts = (k * b / np.min(X @ b) for k in (1, 2, 5))
     size = lambda b: np.linalg.norm(b, min(order, 60))  # noqa: E731
+    if norm == "op":  # of 2 x 2 matrices, the norm of singular values
+        size = lambda b: np.linalg.norm(np.linalg.svd(b.reshape(2, 2))[1], 60)  # noqa: E731
     best = min(
         minimize(size, x, constraints=programs, method="SLSQP", options=FINE).fun for x in starts
     )
@@ -175,7 +195,7 @@ def shared_margin(m, statement, rng):
         u = X @ np.array(F(*v), float)
         a = np.exp(u.min() - u)
         g = np.array(J(*v), float).T @ X.T @ (a / a.sum())
-        move = np.sign(g) * np.abs(g) ** s
+        move = push(g)
         v = v + 0.02 / max(1, np.abs(v).max() ** (D - 1)) * move / max(np.abs(move).max(), 1e-12)
     beta = np.array(F(*v), float)
     if not (margin := np.min(X @ beta)) > 5:

@@ -13,6 +13,7 @@ from scipy.integrate import quad, solve_ivp
 
 from derive import InputError, Parameterization, derive, margins, regimes
 from derive.certificate.checking.check import NotACertificate, check_text
+from derive.model.typed import TypedModel
 from derive.verdict import Verdict
 from numerics.confirm.steered import _pushed as pushed_in_doubles
 from numerics.confirm.steered import check_reached, check_steered
@@ -461,3 +462,19 @@ def test_velocities_are_continued_where_phi_is_analytic(phi, known):
     """Of phi with gaps a minor that is not 0 far away says nothing of one nearby."""
     d = derive(Parameterization.parse(["u*v"], steepest=phi))
     assert (d.verdict is Verdict.REFUTED) == known
+
+
+def test_products_of_matrices_have_the_margin_in_the_operator_norm():
+    def found(output, matrices):
+        p = TypedModel((output,), matrix=matrices, steepest="spectral").read().parameterization()
+        return margins(derive(p))
+
+    m = found("U*T(V)", "U:2x2,V:2x2")
+    assert (m.norm, m.verdict) == ("op", Verdict.PROVED)
+    (told,) = m.says("shared margin")
+    assert sum(WITNESSES["shared margin"](m, told, random.Random(k)) for k in range(3)) > 0
+    with pytest.raises(Refuted):
+        repeated(WITNESSES["shared margin"], m, changed(told, norm="l1"))
+    assert "among matrices of rank at most 1" in found("U*T(V)", "U:2x1,V:2x1").to_text()
+    assert "U V Z, a matrix" in found("U*V*Z", "U:2x2,V:2x2,Z:2x2").to_text()
+    assert found("W*T(W)", "W:2x2").verdict is Verdict.UNDECIDED
