@@ -30,8 +30,6 @@ from derive.rocq.terms import ATOM, FUNCTIONS, NoFile, Terms, all_of, conjunctio
 PHI, PSI = (Symbol(f"{name}'", real=True) for name in ("phi", "psi"))
 SQUARE = Symbol("square'", real=True)
 """|u_0|^2, as a text, where it is a constant with a name."""
-KINDS = ("explicit", "quadrature")
-"""Forms of Q whose slope is explicit."""
 DUAL = "dual"
 """The name of psi_0 u_0, where psi is not 1."""
 
@@ -83,18 +81,12 @@ def turning(d: Derivation) -> tuple[Subject, Length, Expr]:
             ),
         ),
         conditions=tuple(c for c in m.conditions if length_0.name not in c.names or named),
-        laws=tuple(_whole(law.subs(squares)) for law in m.laws),
+        laws=tuple(norm if law == norm else law.subs(squares) for law in m.laws),
         ties=tuple(_ties(phi, m)),
         typed=(("d", "nat"), (start, "nat -> R")),
         texts=((text.name, f"dot d {start} {start}"),) if m.start[-1] == length_0 else (),
     )
     return scalars, _length(d, scalars), psi.subs(norm, length_0 if norm in scalars.laws else norm)
-
-
-def _whole(law: Expr) -> Expr:
-    """Return the square of a root, and everything else as it is."""
-    base, exponent = law.as_base_exp()
-    return base if exponent == sympy.S.Half else law
 
 
 def _ties(phi: Expr, m: Subject) -> Iterator[tuple[int, Expr]]:
@@ -116,7 +108,12 @@ def _length(d: Derivation, m: Subject) -> Length:
     """
     turn, (piece,) = d.potential.turning, d.potential.pieces
     beyond = d.potential.other_side is not None or d.direction is None or d.direction.sign < 0
-    if turn is None or turn.eigenvalues is None or piece.kind not in KINDS or beyond:
+    if (
+        turn is None
+        or turn.eigenvalues is None
+        or piece.kind not in ("explicit", "quadrature")
+        or beyond
+    ):
         raise NoFile(f"Q of the length is {piece.kind}, in a form of which no file is written")
     values, s = turn.eigenvalues, Symbol(piece.betas[0].name, real=True)
     length_0 = Symbol(f"{m.weights[-1]}_0", real=True)
@@ -257,13 +254,15 @@ class Radial(Flow):
         starts += [f"(forall i, (i < d)%nat -> tail {self.scalars} w i = {u_0} i)"]
         if not m.texts:
             starts.append(f"dot d {u_0} {u_0} = {self.terms(m.start[-1])}")
+        integral = f"RInt (fun x => {self.of('p')} x / 2) ({self.terms(self.n_0)}) n"
+        known = {"q": x.q, "p": x.p, "dp": x.dp}
+        found = {name: at_n(e) for name, e in known.items() if e is not None}
+        own = {"q": integral} if x.q is None else {}
         return super().on_start() | {
             "starts": ("(w : nat -> R) : Prop", conjunction(starts)),
             **self.dual,
             "dom": ("(n : R) : Prop", at_n.above(x.walls)),
-            **({} if x.q is None else {"q": ("(n : R)", at_n(x.q))}),
-            **{name: ("(n : R)", at_n(getattr(x, name))) for name in ("p", "dp")},
-            **({"q": ("(n : R)", self.integral)} if x.q is None else {}),
+            **{name: ("(n : R)", text) for name, text in (found | own).items()},
         }
 
     @property
@@ -271,11 +270,6 @@ class Radial(Flow):
         """|beta|^2 at the start."""
         length = Symbol(f"{self.m.weights[-1]}_0", real=True)
         return self.m.at_start(self.phi**2 * self.m.moving[-1]).subs(SQUARE, length)
-
-    @property
-    def integral(self) -> str:
-        """Q as an integral."""
-        return f"RInt (fun x => {self.of('p')} x / 2) ({self.terms(self.n_0)}) n"
 
     @property
     def dual(self) -> Definitions:
