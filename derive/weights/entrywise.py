@@ -40,7 +40,7 @@ from derive.exact.balls import (
 )
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.exact.linear.matrix import determinant, nullspace_over_constants
+from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.language.tree import Name, Number, Tree, substituted
@@ -385,7 +385,8 @@ def find_entrywise_refutation(
     0, [X_i, X_j] = H_i X_j - H_j X_i, so that [X_i, X_j] log g = 0: X_i H_j = X_j H_i.
     """
     flow = EntryFlow(entries)
-    H, regular = warp_candidate(flow), determinant(flow.K)
+    H, ((a, b, c), (_, d, e), (_, _, f)) = warp_candidate(flow), flow.K
+    regular = a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d)  # without quotients
     failures = (find_entrywise_failure(entries, e, regular) for e in warp_conditions(flow, H))
     found = next(filter(None, failures), None)
     if found is not None or independent is None or independent.is_zero():
