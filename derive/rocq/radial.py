@@ -71,7 +71,7 @@ def turning(d: Derivation) -> tuple[Subject, Length, Expr]:
     scalars = replace(
         m,
         outputs=(phi,),
-        start=(*m.start[:-1], SQUARE if named else length.subs(squares)),
+        start=(*m.start[:-1], length.subs(squares).subs(length_0, text)),
         symbols=tuple(s for s in m.symbols if s != length_0.name),
         constants=(
             *(((length_0, SQUARE),) if named else ()),
