@@ -128,7 +128,7 @@ class Notation:
 
     @functools.cached_property
     def beta_0(self) -> tuple[Expr, ...]:
-        """F(w_0), expanded, or with hyperbolic functions, exponentials and logarithms as typed."""
+        """F(w_0), expanded, or with hyperbolic functions as typed, with others where shorter."""
         p, images = self.parameterization, self.start_symbols
         starts = {w: to_sympy(tree, images) for w, tree in p.start}
         pairs = (
@@ -137,7 +137,8 @@ class Notation:
         )
 
         def typed(x: Expr, y: Expr) -> bool:
-            shorter = x.has(sympy.exp) and int(y.count_ops()) < int(x.count_ops())
+            calls = x.has(sympy.exp, sympy.sin, sympy.cos)
+            shorter = calls and int(y.count_ops()) < int(x.count_ops())
             return bool(shorter or y.has(HyperbolicFunction) or x.has(sympy.Abs))
 
         return tuple(y if typed(x, y) else x for x, y in pairs)

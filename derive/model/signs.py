@@ -281,7 +281,10 @@ class Premises:
         read = dict[Condition, RationalFunction | None]()
         for c, f in zip(told, refined(build, "the units of exponentials"), strict=True):
             if f is not None and c.sign is Sign.NONZERO and not f.is_zero():
-                read |= {Condition(of, c.sign): x for of, x in self._factors(f, notation)}
+                parts = [(Condition(of, c.sign), x) for of, x in self._factors(f, notation)]
+                own = len(parts) == 1 and c.names <= notation.start_symbols.keys()
+                shorter = own and c.of.count_ops() < parts[0][0].of.count_ops()
+                read |= {c: f} if shorter else dict(parts)
             else:
                 read[c] = f
         self._field = self._tower.field

@@ -105,6 +105,8 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
             if call.func is sympy.atan and relation.constants:
                 return rate * sympy.atan(_shortest(relation, exact(call.args[0])))
         there = with_products(with_hyperbolic(relation.shorter(beta0)))
+        if x in relation.notation.betas:
+            there = fewest([relation.notation.beta_0[0], there])
         return sympy.expand_log(term.subs(x, there), force=True).replace(sympy.log, log_of)
 
     terms = sympy.Add.make_args(expression)

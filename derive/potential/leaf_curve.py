@@ -282,8 +282,8 @@ def _of_outer(curve: LeafCurve, outer: Outer) -> _Integrated | None:
             linear = whole.coeff(call)
             others, line = whole.xreplace({call: sympy.S.Zero}), sympy.expand(linear / c - start)
             value = others + c * k * s**2 / 2 + line * beta
-    elif k == 0 and (whole := beside_logarithms(curve, rest, ratio)) is not None:
-        value = whole - start * beta
+    elif (whole := beside_logarithms(curve, rest, ratio)) is not None:
+        value = whole + c * k * s**2 / 2 - start * beta
     return _Integrated(c * call + b, gradient, value, mu, None, start, ())
 
 
