@@ -309,12 +309,24 @@ class _AlongWeight:
         """Yield what the integrals of laws are of."""
         yield from (self.leaf.field.embed(g.argument) for g in self.leaf.integrals)
 
+    def integrands_as_typed(self) -> Iterator[Expr]:
+        """Yield w dw/dt of a weight that an integral gives, where w cancels in what was typed."""
+        names, p = self.notation.weights, self.p
+        F, place = to_sympy(p.trees[0], names), to_expr(self.leaf.place, names)
+        flow = p.geometry.raised([F.diff(names[w]) for w in p.weights], lambda x: to_expr(x, names))
+        moves = dict(zip(p.weights, flow, strict=True))
+        pace = sympy.Add(*(place.diff(names[w]) * x for w, x in moves.items()))
+        known = {names[w]: self.image(w) for w in p.weights if w not in self.last}
+        for ratio in (names[w] * moves[w] / pace for w in self.last):
+            yield with_products(ratio.xreplace(known))
+
     def integrals(self, there: Mapping[Expr, Expr]) -> tuple[Constant, ...]:
         """Return G = int a dt from the start, where t and G are as given."""
         s, begin, found = self.notation.fresh("s"), self.t0, list[Constant]()
         for g, A in zip(self.leaf.integrals, self.integrands(), strict=True):
             G = self.symbols[g.name]
-            a, closed, end = self.shortest(A), self.antiderivative(A), there[self.t]
+            a, end = self.shortest(A, *self.integrands_as_typed()), there[self.t]
+            closed = self.antiderivative(A)
             total = sympy.Integral(a.xreplace({self.t: s}), (s, begin, end))
             if closed and self.decide.vanishes(without_modulus(closed).diff(self.t) - a):
                 total = closed.xreplace({self.t: end}) - self.at_start(closed, begin)

@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import islice
+from itertools import combinations, islice
 from operator import and_, ne
 
 import sympy
@@ -178,6 +178,8 @@ def _with_area_functions(expression: Expr) -> Expr:
     atanh(x)/2
     >>> _with_area_functions(sympy.log(x + sympy.sqrt(x**2 + 1)))
     asinh(x)
+    >>> _with_area_functions(sympy.log(1 - sympy.cos(x)) / 2 - sympy.log(sympy.cos(x) + 1) / 2)
+    -atanh(cos(x))
     """
 
     def written(A: Expr) -> Expr:
@@ -186,10 +188,27 @@ def _with_area_functions(expression: Expr) -> Expr:
             return sympy.asinh(x)
         log, (top, bottom) = sympy.log(A), sympy.fraction(sympy.together(A))
         inside = sympy.cancel((top - bottom) / (top + bottom)) if bottom != 1 else sympy.S.One
-        short = inside.is_polynomial() and inside.count_ops() + 1 < log.count_ops() - 1
+        short = inside.count_ops() + 1 < log.count_ops() - 1
         return 2 * sympy.atanh(inside) if short and not inside.is_number else log
 
-    return expression.replace(sympy.log, written)
+    def joined(total: Expr) -> Expr:
+        logs = [t.as_independent(sympy.log, as_Add=False) for t in total.args]
+        pairs = combinations([(c, L) for c, L in logs if isinstance(L, sympy.log)], 2)
+        for (c, L), (d, M) in pairs:
+            whole = written(L.args[0] / M.args[0]) if c == -d else L
+            if whole.has(sympy.atanh):
+                return total - c * L - d * M + c * whole
+        return total
+
+    found = expression.replace(lambda e: e.is_Add, joined).replace(sympy.log, written)
+    if found == expression:
+        return found
+    return found.replace(lambda e: e.is_Mul and e.has(sympy.atanh), _with_one_number)
+
+
+def _with_one_number(product: Expr) -> Expr:
+    number, rest = product.as_content_primitive()
+    return number * rest
 
 
 def _with_joined_roots(expression: Expr) -> Expr:
