@@ -196,7 +196,7 @@ def _with_area_functions(expression: Expr) -> Expr:
         pairs = combinations([(c, L) for c, L in logs if isinstance(L, sympy.log)], 2)
         for (c, L), (d, M) in pairs:
             whole = written(L.args[0] / M.args[0]) if c == -d else L
-            if whole.has(sympy.atanh):
+            if any(not sympy.fraction(x.args[0])[1].is_Add for x in whole.atoms(sympy.atanh)):
                 return total - c * L - d * M + c * whole
         return total
 
