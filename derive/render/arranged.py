@@ -182,28 +182,32 @@ def _with_area_functions(expression: Expr) -> Expr:
     -atanh(cos(x))
     """
 
-    def written(A: Expr) -> Expr:
-        rests = ((A - root, root) for root in A.args if A.is_Add and root.is_Pow)
-        for x in (x for x, root in rests if sympy.expand(root**2 - x**2) == 1):
-            return sympy.asinh(x)
-        log, (top, bottom) = sympy.log(A), sympy.fraction(sympy.together(A))
-        inside = sympy.cancel((top - bottom) / (top + bottom)) if bottom != 1 else sympy.S.One
-        short = inside.count_ops() + 1 < log.count_ops() - 1
-        return 2 * sympy.atanh(inside) if short and not inside.is_number else log
-
-    def joined(total: Expr) -> Expr:
-        logs = [t.as_independent(sympy.log, as_Add=False) for t in total.args]
-        pairs = combinations([(c, L) for c, L in logs if isinstance(L, sympy.log)], 2)
-        for (c, L), (d, M) in pairs:
-            whole = written(L.args[0] / M.args[0]) if c == -d else L
-            if any(not sympy.fraction(x.args[0])[1].is_Add for x in whole.atoms(sympy.atanh)):
-                return total - c * L - d * M + c * whole
-        return total
-
-    found = expression.replace(lambda e: e.is_Add, joined).replace(sympy.log, written)
+    found = expression.replace(lambda e: e.is_Add, _with_one_area).replace(sympy.log, _area)
     if found == expression:
         return found
     return found.replace(lambda e: e.is_Mul and e.has(sympy.atanh), _with_one_number)
+
+
+def _area(A: Expr) -> Expr:
+    """Return log A, as an area function where that is shorter."""
+    rests = ((A - root, root) for root in A.args if A.is_Add and root.is_Pow)
+    for x in (x for x, root in rests if sympy.expand(root**2 - x**2) == 1):
+        return sympy.asinh(x)
+    log, (top, bottom) = sympy.log(A), sympy.fraction(sympy.together(A))
+    inside = sympy.cancel((top - bottom) / (top + bottom)) if bottom != 1 else sympy.S.One
+    short = inside.count_ops() + 1 < log.count_ops() - 1
+    return 2 * sympy.atanh(inside) if short and not inside.is_number else log
+
+
+def _with_one_area(total: Expr) -> Expr:
+    """Return a sum with artanh x for log(1 + x)/2 - log(1 - x)/2, x no quotient by a sum."""
+    terms = (t.as_independent(sympy.log, as_Add=False) for t in total.args)
+    logs = [(c, L) for c, L in terms if isinstance(L, sympy.log)]
+    for (c, L), (_, M) in (pair for pair in combinations(logs, 2) if pair[0][0] == -pair[1][0]):
+        whole = _area(L.args[0] / M.args[0])
+        if any(not sympy.fraction(x.args[0])[1].is_Add for x in whole.atoms(sympy.atanh)):
+            return total - c * (L - M) + c * whole
+    return total
 
 
 def _with_one_number(product: Expr) -> Expr:
