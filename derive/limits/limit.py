@@ -25,6 +25,8 @@ from derive.potential.chart import length_of
 from derive.printable import Held
 from derive.verdict import Finding, Verdict
 
+LONGEST = 200
+"""Characters of an open sign that is written out."""
 Side: TypeAlias = Literal["0", "oo", "below", "above"]
 
 
@@ -421,8 +423,13 @@ def two_sided(up: Expr, down: Expr, x: Symbol, p: Expr) -> Expr:
 
 def undecided(point: Point, reason: str | Undecided) -> Limit:
     """Return a limit of which nothing is claimed."""
-    open_sign = reason.expression if isinstance(reason, OpenSign) else None
-    return Limit(point, Finding(Verdict.UNDECIDED, str(reason)), open_sign=open_sign)
+    open_sign, words = None, str(reason)
+    if isinstance(reason, OpenSign):
+        open_sign = reason.expression
+        if len(words) > LONGEST:
+            names = "`, `".join(sorted(s.name for s in open_sign.free_symbols))
+            words = f"the sign of a function of `{names}` is not decided"
+    return Limit(point, Finding(Verdict.UNDECIDED, words), open_sign=open_sign)
 
 
 def growth_expression(growth: Growth, small: Expr) -> Expr:

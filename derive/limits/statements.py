@@ -80,7 +80,7 @@ def homogeneous(homogeneity: Homogeneity, flow: str) -> Iterator[Statement]:
     yield Statement(words, D, kind="homogeneous", conditions=given, by=homogeneity.finding)
     if homogeneity.time != 0:
         plain = homogeneity.time.is_Integer or homogeneity.time.is_Symbol
-        power = "c^{e}" if plain else "c^({e})"
+        power = "c" if homogeneity.time == 1 else "c^{e}" if plain else "c^({e})"
         words = f"from `c w_0` {flow} is `{power}` times as fast near its start"
         yield Statement(words, {"e": homogeneity.time}, kind="time scale", conditions=given)
 
