@@ -17,6 +17,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.linear.families import LogFunction
+from derive.exact.signs import Signs
 from derive.language import from_sympy, to_sympy
 from derive.language.functions import RECORDS
 from derive.language.tree import Name, Tree
@@ -159,6 +160,11 @@ def assuming(build: Callable[[Notation], Built], notation: Notation) -> Built:
             return build(notation)
         except AssumePositive as request:
             notation = notation.assuming(request.names)
+            p, decide = notation.parameterization, Signs(notation.positive)
+            starts = zip(p.weights, p.w0, strict=True)
+            if any(w in p.positive and decide.strict(x) < 0 for w, x in starts):
+                why = "the signs of start symbols are open, and cannot all be positive"
+                raise BranchOpen(why) from None
     raise AssertionError("assumptions on the start do not settle the branch")
 
 

@@ -296,3 +296,12 @@ def test_factors_of_a_base_have_the_signs_of_the_start(output, start, text):
     assert d.verdict is Verdict.PROVED
     if start != "w_0":
         assert crosscheck(d, digits=15).passed
+
+
+def test_symbols_are_not_assumed_positive_where_weights_would_start_negative():
+    """sqrt(v) from v = -alpha asks for alpha < 0."""
+    d = derive(Parameterization.parse(["u**3 + sqrt(v)"], {"u": "pi", "v": "-alpha"}))
+    assert d.verdict is Verdict.UNDECIDED
+    assert "cannot all be positive" in d.to_text()
+    d = derive(Parameterization.parse(["sqrt(v)*u"], {"u": "1", "v": "-alpha"}))
+    assert d.verdict is Verdict.PROVED
