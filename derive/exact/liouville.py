@@ -82,7 +82,7 @@ def _proofs(f: RationalFunction) -> Iterator[tuple[str, RationalFunction]]:
         square, known = part * part, range(1, len(f.field.weights))
         for why in (why_not_elementary(part), why_not_elementary_root(square)):
             yield from [(why, part)] if why else []
-        yield from sorted(_under_root(square), key=lambda found: len(names_in(found[1])))
+        yield from sorted(under_root(square), key=lambda found: len(names_in(found[1])))
         if why := why_not_elementary_binomial(part):
             yield why, part
         for k in (k for k in known if part.depends_on(k)):
@@ -142,21 +142,17 @@ def _is_new(field: FunctionField, g: Generator[RationalFunction], t: int) -> boo
     return g.kind in ("exp", *PRIMITIVE)
 
 
-def why_not_elementary_logarithm(square: RationalFunction, t: int = 0) -> str | None:
-    """Return why int f dt is no elementary function for f = w/sqrt(P), P linear in logarithms.
+def under_root(square: RationalFunction, t: int = 0) -> Iterator[tuple[str, RationalFunction]]:
+    """Yield what fails of w y^n, n = 1 or -1, y^2 = P, and what has the constants in that.
 
     >>> from derive.exact.towers.tower import build_elements
     >>> from derive.language import parse_expression
     >>> f, g = (build_elements([parse_expression(x)], "t")[0] for x in ("1/log(t)", "1/(t*log(t))"))
-    >>> print(why_not_elementary_logarithm(f)[:67])
+    >>> print(next(under_root(f))[0][:67])
     `1/sqrt(log(t))` is no multiple of the derivative of `sqrt(log(t))`
-    >>> why_not_elementary_logarithm(g / g.field.gens[0])  # of 2 sqrt(log(t))
+    >>> [*under_root(g / g.field.gens[0])]  # of 2 sqrt(log(t))
+    []
     """
-    return next((why for why, _ in _under_root(square, t)), None)
-
-
-def _under_root(square: RationalFunction, t: int = 0) -> Iterator[tuple[str, RationalFunction]]:
-    """Yield what fails of w y^n, n = 1 or -1, y^2 = P, and what has the constants in that."""
     field = square.field
     integrals = [g.name for g in field.generators if g.kind == "integral"]
     for L, n, P in _in_one_new(square, t):

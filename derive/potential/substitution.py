@@ -21,6 +21,7 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
 from derive.exact.liouville import logarithmic_part, not_elementary
 from derive.exact.named_integrals import Exponential
+from derive.exact.rational_solutions import moves
 from derive.exact.towers.images import Images
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower, to_field
@@ -41,7 +42,8 @@ def integral_on_leaf(
     Args:
         written: how what is in a logarithm is shown.
     """
-    moving = [g for g in integrand.field.generators if _moves(g, integrand)]
+    used = (g for g in integrand.field.generators if g.name in integrand.variables())
+    moving = [g for g in used if moves(integrand, g, 0)]
     if not moving:
         return antiderivative(leaf, integrand)
     logs, rest = logarithmic_part(integrand)
@@ -122,10 +124,6 @@ def _beside(g: Generator[RationalFunction], field: FunctionField) -> RationalFun
     G, inside = field.named(g.name), (field.embed(r.argument) for r in field.generators if r.parts)
     slopes = ((A, A.partial(field.positions[g.name])) for A in inside)
     return next((A / n - G for A, n in slopes if n.is_constant() and not n.is_zero()), field.zero)
-
-
-def _moves(g: Generator[RationalFunction], f: RationalFunction) -> bool:
-    return g.name in f.variables() and f.field.names[0] in names_in(f.field.named(g.name))
 
 
 def _by_parts(
