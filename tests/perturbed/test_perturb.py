@@ -456,4 +456,4 @@ def test_what_is_said_without_laws_and_of_steps_past_two_poles():
     assert "if cos(w) has no zero between w and w_next," in sine
     product = perturb(derive_once("u*v"), "step")
     assert "if 1 - G*eta > 0 and G*eta + 1 > 0" in product.to_text()
-    assert "Delta y = log(1 - G*eta)/2 - log(G*eta + 1)/2" in product.to_text()
+    assert "Delta y = -atanh(G*eta)" in product.to_text()
