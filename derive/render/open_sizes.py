@@ -48,7 +48,7 @@ def tell_entrywise(d: EntrywiseDerivation) -> Document:
 
 
 def _headline(d: EntrywiseDerivation) -> str:
-    head, every = HEADLINES[d.verdict], f", for every `{{n}} >= {d.size}`"
+    head, every = HEADLINES[d.verdict], f", for every `{{n}} >= {d.size}`{_but(d)}"
     if d.verdict is Verdict.UNDECIDED:
         return f"{head}."
     if d.verdict is Verdict.REFUTED:
@@ -109,15 +109,21 @@ def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
         )
     words = "`{y0}` is `y_i` at the start; up to a positive factor and a constant"
     yield note(words, y0=at.shown(at.y0))
-    asked = (*d.conditions, tell("`g > 0` along the flow"))
-    yield note("assuming {all}", all=each("{0}", ((x,) for x in asked), "; "))
-    words = (
-        "its limit meets the KKT conditions of `min Q` subject to `X beta = y`, for every `n >= 2`"
-    )
+    positive = () if found.g.is_positive else (tell("`g > 0` along the flow"),)
+    if asked := (*d.conditions, *positive):
+        yield note("assuming {all}", all=each("{0}", ((x,) for x in asked), "; "))
+    sizes = f"for every `n >= 2`{_but(d)}"
+    words = f"its limit meets the KKT conditions of `min Q` subject to `X beta = y`, {sizes}"
     given = ("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",)
     yield Statement(words, kind="minimiser", conditions=given)
     if d.entries.homogeneous:
         yield Statement(SHRUNK, kind="shrunk start", conditions=(FINITE,))
+
+
+def _but(d: EntrywiseDerivation) -> str:
+    """Return the sizes at which nothing is said of Q."""
+    left = () if d.dual is None else d.dual.excluded_sizes
+    return f" but {', '.join(map(str, left))}" if left else ""
 
 
 def _evidence(d: EntrywiseDerivation) -> Iterator[object]:
