@@ -35,6 +35,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import TypeAlias
 
 from flint import fmpz_mpoly_ctx
 
@@ -67,28 +68,37 @@ def not_elementary(f: RationalFunction, independent: Callable[[list[str]], bool]
         f: in t, its first variable, and in constants.
         independent: whether constants of these names have no relation.
     """
-    for why, of in _proofs(f):
-        calls = {g.name for g in of.field.generators if g.kind != "parameter"}
-        constants = sorted(names_in(of) - calls - {of.field.names[0]})
+    for why, said in _proofs(f):
+        field = said[0].field
+        calls = {g.name for g in field.generators if g.kind != "parameter"}
+        constants = sorted(_names(said) - calls - {field.names[0]})
         if independent(constants):
             listed = ", ".join(f"`{name}`" for name in constants)
             return f"for general {listed} {why}" if constants else why
     return ""
 
 
-def _proofs(f: RationalFunction) -> Iterator[tuple[str, RationalFunction]]:
-    """Yield why int f dt is no elementary function, with a function of the constants in that."""
+Proof: TypeAlias = tuple[str, Sequence[RationalFunction]]
+"""Why an integral is no elementary function, with functions that have the constants in that."""
+
+
+def _proofs(f: RationalFunction) -> Iterator[Proof]:
+    """Yield why int f dt is no elementary function."""
     for part in _by_roots(f):
         square, known = part * part, range(1, len(f.field.weights))
         for why in (why_not_elementary(part), why_not_elementary_root(square)):
-            yield from [(why, part)] if why else []
-        yield from sorted(under_root(square), key=lambda found: len(names_in(found[1])))
+            yield from [(why, [part])] if why else []
+        yield from sorted(under_root(square), key=lambda proof: len(_names(proof[1])))
         if why := why_not_elementary_binomial(part):
-            yield why, part
+            yield why, [part]
         for k in (k for k in known if part.depends_on(k)):
             if why := why_not_elementary_root(f.field.derivative(part, k) ** 2):
                 slope = f"that of the derivative of the integrand by `{f.field.names[k]}` is none"
-                yield f"{slope}, as {why}", part
+                yield f"{slope}, as {why}", [part]
+
+
+def _names(functions: Sequence[RationalFunction]) -> set[str]:
+    return set[str]().union(*map(names_in, functions))
 
 
 def _by_roots(f: RationalFunction, t: int = 0) -> list[RationalFunction]:
@@ -128,7 +138,7 @@ def why_not_elementary(f: RationalFunction, t: int = 0) -> str | None:
 
 def _below(f: RationalFunction, g: Generator[RationalFunction]) -> set[str]:
     """Return the names in a generator, with that of the root in the derivative of an asinh."""
-    return {g.partner}.union(*map(names_in, map(f.field.embed, g.parts)))
+    return {g.partner} | _names([*map(f.field.embed, g.parts)])
 
 
 def _is_new(field: FunctionField, g: Generator[RationalFunction], t: int) -> bool:
@@ -142,8 +152,8 @@ def _is_new(field: FunctionField, g: Generator[RationalFunction], t: int) -> boo
     return g.kind in ("exp", *PRIMITIVE)
 
 
-def under_root(square: RationalFunction, t: int = 0) -> Iterator[tuple[str, RationalFunction]]:
-    """Yield what fails of w y^n, n = 1 or -1, y^2 = P, and what has the constants in that.
+def under_root(square: RationalFunction, t: int = 0) -> Iterator[Proof]:
+    """Yield what fails of w y^n, n = 1 or -1, y^2 = P, whatever the constant in P is.
 
     >>> from derive.exact.towers.tower import build_elements
     >>> from derive.language import parse_expression
@@ -153,19 +163,21 @@ def under_root(square: RationalFunction, t: int = 0) -> Iterator[tuple[str, Rati
     >>> [*under_root(g / g.field.gens[0])]  # of 2 sqrt(log(t))
     []
     """
-    field = square.field
+    field, used = square.field, names_in(square)
     integrals = [g.name for g in field.generators if g.kind == "integral"]
+    calls = [g for g in field.generators if g.name in used and moves(square, g, t)]
+    inside = [field.embed(g.argument) for g in calls]  # for other constants some may be related
     for L, n, P in _in_one_new(square, t):
         own = ", itself not elementary," if L in integrals else ""
         requires = f"which `{L}`{own} under a root requires (Liouville 1835)"
         A = P.partial(k := field.positions[L])
         if A.depends_on(k):
             if n < 0 and (what := _of_quadratic(P, k, t)):
-                yield f"{what}, {requires}", P
+                yield f"{what}, {requires}", [square]
         elif not field.derivative(ratio := A**-n * field.derivative(P / A, t) ** 2, t).is_zero():
             power = _root_of(P, k) + "**3" * (n > 0)
             what = f"`{_root(P, n)}` is no multiple of the derivative of `{power}`"
-            yield f"{what}, {requires}", ratio
+            yield f"{what}, {requires}", [ratio, *inside]
 
 
 def _in_one_new(square: RationalFunction, t: int) -> Iterator[tuple[str, int, RationalFunction]]:

@@ -287,6 +287,14 @@ def test_the_page_says_why_an_integral_is_left():
         )
 
 
+def test_constants_in_what_is_new_are_general_too():
+    """For c = 0 log(exp(t) + c) is t; the constant that is added to it is any."""
+    for text, free in (("1/sqrt(log(exp(t) + c) + d)", ["c"]), ("1/sqrt(log(t) + t + d)", [])):
+        asked = list[list[str]]()
+        assert not_elementary(element(text), lambda names: bool(asked.append(names) or 1))
+        assert asked == [free]
+
+
 def test_constants_that_the_start_relates_are_not_general():
     """Of delta1 = b_0^2 - c_0^2 and delta2 = a_0^2 + b_0^2 no more are free than the start has."""
     for start, free in (({}, True), ({"a": "s", "b": "s + 1", "c": "s + 2"}, False)):
