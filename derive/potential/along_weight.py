@@ -270,7 +270,7 @@ class _AlongWeight:
         shown = self.shortest(K, kernel_as_typed, *self.by_squares(self.K))
         height = self.shortest(square, F**2, *self.by_squares(self.p.F[0] ** 2))
         weight = self.name
-        squares = ((f"{w}**2", image * image) for w, image in self.last.items())
+        squares = (self.squared(w, image) for w, image in self.last.items())
         told = ((own, str(self.shortest(square)), repr(square)) for own, square in squares)
         last = (Identity(f"{w} = {e}", e, of, kind="kernel", of=(w, e)) for w, e, of in told)
         so = f"`F = {b}`, so that `{height.xreplace(T)} = {b}**2`"
@@ -427,12 +427,13 @@ class _AlongWeight:
             yield f"`{self.t} = {self.name}`"
         for w in self.p.weights:
             image = self.leaf.at(self.p.field.named(w))
-            if self.is_of_either_sign(w):
-                middle = self.middle(image)
-                left = sympy.Symbol(w) - self.expr(middle)
-                yield f"`{left**2} = {self.shortest((image - middle) ** 2)}`"
-            else:
-                yield f"`{w} = {self.shortest(image)}`"
+            own, e = self.squared(w, image) if self.is_of_either_sign(w) else (w, image)
+            yield f"`{own} = {self.shortest(e)}`"
+
+    def squared(self, w: str, image: RationalFunction) -> tuple[str, RationalFunction]:
+        """Return the square of a weight, less what is beside a root of either sign."""
+        middle = self.middle(image) if self.is_of_either_sign(w) else image.field.zero
+        return str((sympy.Symbol(w) - self.expr(middle)) ** 2), (image - middle) ** 2
 
     def middle(self, image: RationalFunction) -> RationalFunction:
         """Return the mean of what a weight is with a root of either sign: what is beside that."""

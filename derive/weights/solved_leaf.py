@@ -179,6 +179,19 @@ def _is_the_flow(p: Parameterization, leaf: SolvedLeaf) -> bool:
     return not r.is_zero() and all(leaf.field.derivative(w, 0) * r == x for w, x in pairs)
 
 
+def _power_of(f: RationalFunction, k: int) -> tuple[int, RationalFunction] | None:
+    """Return m and a number s with f = a (w + s)^m, a free of the variable w, or None."""
+    slope = f.partial(k)
+    if slope.is_zero():
+        return 0, f.field.zero
+    reach = f / slope  # (w + s)/m
+    pace = reach.partial(k)
+    if pace.is_zero() or not pace.is_constant() or (1 / pace.value()).denominator != 1:
+        return None
+    shift = reach / pace - f.field.gens[k]
+    return (int(1 / pace.value()), shift) if shift.is_constant() else None
+
+
 class _Start(Images):
     """What functions of t, of the values of laws and of the start are at the start."""
 
@@ -284,9 +297,9 @@ class _Solving(Images):
         return SolvedLeaf(*coordinate, given.place, laws, *known)
 
     def _integrate(self) -> bool:
-        """Add one weight by an integral over t, where dw/dt = a(t) w^m; True if that was done.
+        """Add one weight by an integral over t, where dw/dt = a(t) (w + s)^m; True if that was done.
 
-        With n = 1 - m it is w^n = w_0^n + n int a dt, and w = w_0 exp(int a dt) for n = 0.
+        With n = 1 - m and x = w + s it is x^n = x_0^n + n int a dt, and x_0 exp(int a dt) for n = 0.
         """
         p, tower, place = self.p, self.tower, self.start.given.place
         if any(g.kind == "integral" for g in tower.field.generators):
@@ -296,17 +309,18 @@ class _Solving(Images):
             inside = names_in(slope)
             if name in self.images or slope.is_zero() or not inside <= {*self.images, name}:
                 continue
-            m = w * slope.partial(p.field.positions[name]) / slope
-            if not m.is_constant() or m.value().denominator != 1:
+            if (found := _power_of(slope, p.field.positions[name])) is None:
                 continue
-            n, a = 1 - int(m.value()), self.of(slope / w ** int(m.value()))
+            m, shift = found
+            n, a = 1 - m, self.of(slope / (w + shift) ** m)
             integral = tower.adjoin(Generator(f"Integral({a!r})", "integral", a))
-            start = tower.field.embed(p.at_start(w))
+            s = tower.field.embed(p.at_start(shift))
+            start = tower.field.embed(p.at_start(w)) + s
             if n:
                 power = (start**n + n * integral) ** (1 if n > 0 else -1)
-                self._root(name, abs(n), power, tower.field.zero)
+                self._root(name, abs(n), power, s)
             else:
-                self._know(name, tower.times(start, tower.exp(integral)))
+                self._know(name, self.minus(tower.times(start, tower.exp(integral)), s))
             return True
         return False
 
