@@ -297,9 +297,9 @@ class _Solving(Images):
         return SolvedLeaf(*coordinate, given.place, laws, *known)
 
     def _integrate(self) -> bool:
-        """Add one weight by an integral over t, where dw/dt = a(t) (w + s)^m; True if that was done.
+        """Add one weight by an integral over t, where dw/dt = a(t) (w + s)^m; True if it was done.
 
-        With n = 1 - m and x = w + s it is x^n = x_0^n + n int a dt, and x_0 exp(int a dt) for n = 0.
+        With n = 1 - m, x = w + s it is x^n = x_0^n + n int a dt, and x_0 exp(int a dt) for n = 0.
         """
         p, tower, place = self.p, self.tower, self.start.given.place
         if any(g.kind == "integral" for g in tower.field.generators):
