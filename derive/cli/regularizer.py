@@ -46,7 +46,7 @@ def _check(d: Any, digits: int | None) -> Any:
 
 
 CODE = ("jax", "torch", "numpy", "js", "rocq")
-"""The forms that are programs; with --each there is the last."""
+"""The forms that are programs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +89,10 @@ class Regularizer(Steepest, Measured, Command):
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
         open_size = "--each" if self.each else "--measurements" if self.measurements else ""
-        if open_size and (self.conjecture or self.form.name in CODE[: len(CODE) - bool(self.each)]):
-            raise InputError(f"{open_size} goes with text, --latex, --html and --json")
+        written = "rocq" if self.each else ""  # the one program of every size
+        if open_size and (self.conjecture or self.form.name in {*CODE} - {written}):
+            also = f", --{written}" if written else ""
+            raise InputError(f"{open_size} goes with text, --latex, --html{also} and --json")
         if self.data is not None:
             contents(self.data, "--data: ")
             if open_size or self.form.name in CODE:

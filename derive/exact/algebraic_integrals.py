@@ -87,7 +87,7 @@ def why_not_elementary_binomial(f: RationalFunction, t: int = 0) -> str | None:
     if len(moving) != 1:
         return None
     ((h, p),) = moving
-    known = coefficients(h, t)
+    known = {n: c for n, c in enumerate(coefficients(h, t)) if not c.is_zero()}
     if len(known) != 2 or any(not field.derivative(c, t).is_zero() for c in known.values()):
         return None
     low, high = sorted(known)
@@ -160,7 +160,7 @@ def _without_residues(P: RationalFunction, degree: int, t: int) -> list[Rational
     if degree % 2:
         return [x**j for j in range(degree - 1)]
     known, c = coefficients(P, t), [field.one]
-    a = [known.get(degree - i, field.zero) / known[degree] for i in range(middle + 1)]
+    a = [known[degree - i] / known[degree] for i in range(middle + 1)]
     for k in range(1, middle + 1):
         parts = (
             field.constant(Fraction(2 * k - i, 2 * k)) * a[i] * c[k - i] for i in range(1, k + 1)

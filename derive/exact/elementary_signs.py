@@ -74,12 +74,15 @@ def _root_of_square(term: Expr) -> Expr | None:
 def of_one_sign(expression: Expr) -> Expr:
     """Return a - b for exp(a) - exp(b), which has its sign; others as they are.
 
-    >>> a, b = sympy.symbols("a b")
+    >>> a, b, c = sympy.symbols("a b c")
     >>> of_one_sign(1 - sympy.exp(a) * sympy.exp(b))
     -a - b
+    >>> of_one_sign(c * sympy.exp(a) - c * sympy.exp(b))
+    c*exp(a) - c*exp(b)
     """
     terms = sympy.Add.make_args(expression)
-    if len(terms) != 2 or not any(t.has(sympy.exp) for t in terms):
+    factors = [t.as_independent(sympy.exp, as_Add=False)[0] for t in terms]
+    if len(terms) != 2 or not all(c.is_number for c in factors):
         return expression
     below, above = sorted(terms, key=lambda t: bool(t.as_coeff_Mul()[0] > 0))
     difference = sympy.expand_log(sympy.log(-above / below), force=True)

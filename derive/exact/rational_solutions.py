@@ -8,9 +8,11 @@ Source: Bronstein 2005, Symbolic Integration I, chapter 6.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from math import prod
+from typing import TypeAlias
 
-from derive.exact.field.function_field import RationalFunction, names_in
+from derive.exact.field.function_field import FunctionField, RationalFunction, names_in
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import by_powers, factorize
 from derive.exact.linear.matrix import dot, nullspace
@@ -89,33 +91,68 @@ def combination(
 ) -> Sequence[RationalFunction] | None:
     """Return c with f = sum_i c_i f_i, polynomials in t over a common denominator, or None."""
     columns = [coefficients(g * common, t) for g in (*parts, f)]
-    size = max((max(column, default=0) for column in columns), default=0) + 1
-    rows = [[column.get(n, f.field.zero) for column in columns] for n in range(size)]
+    rows = [list(row) for row in zip_longest(*columns, fillvalue=f.field.zero)]
     found = (v for v in nullspace(rows, f.field, len(columns)) if not v[-1].is_zero())
     return next(([-x / v[-1] for x in v[:-1]] for v in found), None)
 
 
-def coefficients(f: RationalFunction, t: int) -> dict[int, RationalFunction]:
+Coefficients: TypeAlias = list[RationalFunction]
+"""Of a polynomial in t, that of t^n in the place n."""
+
+
+def coefficients(f: RationalFunction, t: int = 0) -> Coefficients:
     """Return the coefficients of a polynomial in t over its denominator, which is free of t."""
-    field = f.field
-    below = field.polynomial(f.denominator)
-    return {n: field.polynomial(c) / below for n, c in by_powers(f.numerator, t).items()}
+    field, parts = f.field, by_powers(f.numerator, t)
+    zero, below = 0 * f.numerator, field.polynomial(f.denominator)
+    size = max(parts, default=-1) + 1
+    return [field.polynomial(parts.get(n, zero)) / below for n in range(size)]
+
+
+def element(field: FunctionField, coefficients: Coefficients, t: int = 0) -> RationalFunction:
+    """Return the polynomial with these coefficients."""
+    return sum((c * field.gens[t] ** n for n, c in enumerate(coefficients)), field.zero)
+
+
+def _product(a: Coefficients, b: Coefficients) -> Coefficients:
+    if not (a and b):
+        return []
+    found = [a[0].field.zero] * (len(a) + len(b) - 1)
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            found[i + j] += x * y
+    return found
+
+
+def divided(a: Coefficients, b: Coefficients) -> tuple[Coefficients, Coefficients]:
+    """Return quotient and remainder."""
+    rest, quotient = [*a], list[RationalFunction]()
+    while len(rest) >= len(b):
+        c = rest.pop() / b[-1]
+        quotient.insert(0, c)
+        for n, y in enumerate(b[:-1], len(rest) + 1 - len(b)):
+            rest[n] -= c * y
+    while rest and rest[-1].is_zero():
+        rest.pop()
+    return quotient, rest
+
+
+def quotient(a: Coefficients, b: Coefficients, modulus: RationalFunction) -> Coefficients:
+    """Return a/b modulo what has no common factor with b, by Euclid's algorithm."""
+    P = coefficients(modulus)
+    _, low = divided(b, P)
+    high, u, v = P, list[RationalFunction](), [modulus.field.one]
+    while len(low) > 1:
+        q, rest = divided(high, low)
+        product = _product(q, v)
+        pairs = zip_longest(u, product, fillvalue=modulus.field.zero)
+        high, low, u, v = low, rest, v, [x - y for x, y in pairs]
+    return divided(_product(a, [x / low[0] for x in v]), P)[1]
 
 
 def proper(f: RationalFunction, t: int) -> RationalFunction:
     """Return f less its polynomial part in t."""
-    field, bottom = f.field, f.field.polynomial(f.denominator)
-    top = f * bottom
-    size = int(f.denominator.degrees()[t])
-    while not top.is_zero() and (n := int(top.numerator.degrees()[t]) - size) >= 0:
-        top = top - _leading(top, t) / _leading(bottom, t) * field.gens[t] ** n * bottom
-    return top / bottom
-
-
-def _leading(f: RationalFunction, t: int) -> RationalFunction:
-    """Return the coefficient of the highest power of t."""
-    found = coefficients(f, t)
-    return found[max(found)]
+    top, bottom = (coefficients(f.field.polynomial(side), t) for side in f.parts)
+    return element(f.field, divided(top, bottom)[1], t) / f.field.polynomial(f.denominator)
 
 
 def degree_in(f: RationalFunction, t: int) -> int:

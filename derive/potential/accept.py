@@ -208,7 +208,7 @@ def accept_explicit(relation: KernelRelation, piece: Piece) -> Piece | None:
         # Neither is negative: K0 = |grad F|^2.
         at_start**2 - K0**2 if _is_nonnegative(K) else at_start - K0,
     )
-    starts = (relation.expr(relation.beta0), *notation.beta_0)  # the same, as it is typed
+    starts = dict.fromkeys((relation.expr(relation.beta0), *notation.beta_0))  # and as typed
     ways = (accept_in_beta(decide, piece, K, {x: e, **dict(relation.named)}) for e in starts)
     found = next(filter(None, ways), None)
     if found is None or not all(map(decide.vanishes, shown)):

@@ -202,14 +202,13 @@ class _AlongWeight:
         """Say why the integral of mu is left, with a proof that it has to be, or what it is."""
         if proof := self.not_elementary(1 / self.r):
             return Integrand("gradient not elementary", proof, over=self.name)
-        rational = not any(g.name in self.r.variables() for g in self.r.field.generators)
-        if not rational:
+        if any(g.name in self.r.variables() for g in self.r.field.generators):
             return Integrand()
-        if square := open_discriminant(self.leaf, 1 / self.r):
+        if (square := open_discriminant(self.leaf, 1 / self.r)) is not None:
             return Integrand("sign", cases=self.by_sign(square))
-        poles = [f for f, _ in factors(self.r.field.polynomial(self.r.numerator))]
-        high = (P for P in poles if int(P.numerator.degrees()[0]) > 2)
-        if (P := next(high, None)) is None or self.antiderivative(1 / self.r) is not None:
+        poles = (f for f, _ in factors(self.r.field.polynomial(self.r.numerator)))
+        P = next((P for P in poles if int(P.numerator.degrees()[0]) > 2), None)
+        if P is None or self.antiderivative(1 / self.r) is not None:
             return Integrand()
         return Integrand("roots", f"`{self.expr(P)}` is irreducible", over=self.name)
 
@@ -244,7 +243,9 @@ class _AlongWeight:
 
     def not_elementary(self, integrand: RationalFunction) -> str:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""
-        return not_elementary_on_leaf(self.leaf, integrand, self.shortest)
+        # What is shown is so beside an integral in the integrand, not beside one in f alone.
+        beside = self.has_integral(integrand) or not self.has_integral(self.f)
+        return not_elementary_on_leaf(self.leaf, integrand, self.shortest) if beside else ""
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
         """Return that of a function of t, or None; of the integral of a law none is known."""
@@ -317,8 +318,7 @@ class _AlongWeight:
         moves = dict(zip(p.weights, flow, strict=True))
         pace = sympy.Add(*(place.diff(names[w]) * x for w, x in moves.items()))
         known = {names[w]: self.image(w) for w in p.weights if w not in self.last}
-        for ratio in (names[w] * moves[w] / pace for w in self.last):
-            yield with_products(ratio.xreplace(known))
+        yield from (with_products((names[w] * moves[w] / pace).xreplace(known)) for w in self.last)
 
     def integrals(self, there: Mapping[Expr, Expr]) -> tuple[Constant, ...]:
         """Return G = int a dt from the start, where t and G are as given."""

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import zip_longest
 from math import prod
-from typing import TypeAlias
 
 import sympy
 from sympy import Expr, Poly, Symbol
@@ -17,8 +15,8 @@ from sympy.integrals.rationaltools import ratint
 
 from derive.errors import DeriveError
 from derive.exact.field.factors import factors
-from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import by_powers
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.rational_solutions import coefficients, divided, element, quotient
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
@@ -201,73 +199,22 @@ def _simple_poles(relation: Coordinate, f: RationalFunction) -> tuple[Expr, list
     Source: Hermite 1872, in partial fractions (Bronstein 2005, section 2.2).
     """
     field, x = f.field, relation.variable
-    top, bottom = (_coefficients(field.polynomial(side)) for side in f.parts)
-    whole, rest = _divided(top, bottom)
+    top, bottom = (coefficients(field.polynomial(side)) for side in f.parts)
+    whole, rest = divided(top, bottom)
     fractions, terms = [field.zero], list[Expr]()
     for P, n in factors(field.polynomial(f.denominator)):
         if not P.depends_on(0):
             continue
-        above = _element(field, _quotient(rest, _divided(bottom, _coefficients(P**n))[0], P**n))
+        above = element(field, quotient(rest, divided(bottom, coefficients(P**n))[0], P**n))
         for k in range(n - 1, 0, -1):
             slope = k * P.partial(0)
-            B = _element(field, _quotient(_coefficients(above), _coefficients(slope), P))
+            B = element(field, quotient(coefficients(above), coefficients(slope), P))
             above = (above - B * slope) / P + B.partial(0)
             fractions.append(-B / P**k)
         terms.append(relation.expr(above / P))
-    polynomial = Poly(relation.expr(_element(field, whole)), x).integrate(x).as_expr()
+    polynomial = Poly(relation.expr(element(field, whole)), x).integrate(x).as_expr()
     apart = sympy.Add(*map(relation.expr, fractions))
     return polynomial + fewest([relation.expr(sum(fractions, field.zero)), apart]), terms
-
-
-Coefficients: TypeAlias = list[RationalFunction]
-"""Of a polynomial in t over functions of constants, that of t^n in the place n."""
-
-
-def _coefficients(polynomial: RationalFunction) -> Coefficients:
-    field, parts = polynomial.field, by_powers(polynomial.numerator, 0)
-    zero = 0 * polynomial.numerator
-    found = [field.polynomial(parts.get(n, zero)) for n in range(max(parts, default=-1) + 1)]
-    return [c / field.polynomial(polynomial.denominator) for c in found]
-
-
-def _element(field: FunctionField, coefficients: Coefficients) -> RationalFunction:
-    return sum((c * field.gens[0] ** n for n, c in enumerate(coefficients)), field.zero)
-
-
-def _product(a: Coefficients, b: Coefficients) -> Coefficients:
-    if not (a and b):
-        return []
-    found = [a[0].field.zero] * (len(a) + len(b) - 1)
-    for i, x in enumerate(a):
-        for j, y in enumerate(b):
-            found[i + j] += x * y
-    return found
-
-
-def _divided(a: Coefficients, b: Coefficients) -> tuple[Coefficients, Coefficients]:
-    """Return quotient and remainder."""
-    rest, quotient = [*a], list[RationalFunction]()
-    while len(rest) >= len(b):
-        c = rest.pop() / b[-1]
-        quotient.insert(0, c)
-        for n, y in enumerate(b[:-1], len(rest) + 1 - len(b)):
-            rest[n] -= c * y
-    while rest and rest[-1].is_zero():
-        rest.pop()
-    return quotient, rest
-
-
-def _quotient(a: Coefficients, b: Coefficients, modulus: RationalFunction) -> Coefficients:
-    """Return a/b modulo what has no common factor with b, by Euclid's algorithm."""
-    P = _coefficients(modulus)
-    _, low = _divided(b, P)
-    high, u, v = P, list[RationalFunction](), [modulus.field.one]
-    while len(low) > 1:
-        q, rest = _divided(high, low)
-        product = _product(q, v)
-        pairs = zip_longest(u, product, fillvalue=modulus.field.zero)
-        high, low, u, v = low, rest, v, [x - y for x, y in pairs]
-    return _divided(_product(a, [x / low[0] for x in v]), P)[1]
 
 
 def _of_simple_poles(relation: Coordinate, term: Expr) -> Expr | None:

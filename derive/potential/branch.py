@@ -259,10 +259,10 @@ def _quadratic_root(
     root = sign * square_root(beside_logarithms(sympy.expand, b**2 - 4 * a * c))
     leading = coefficients[2]
     explicit = (root - b) / (2 * a)
-    fixed = _settled(chart, lifted[1]) or _on_leaf(chart, coefficients[1], lifted[1])
-    if not leading.is_constant() and fixed == sign:
-        # The same, without a pole where the leading coefficient is 0.
-        explicit = -2 * c / (root + b)
+    if not leading.is_constant():
+        middle = _settled(chart, lifted[1]) or _on_leaf(chart, coefficients[1], lifted[1])
+        if middle == sign:  # the same, without a pole where the leading coefficient is 0
+            explicit = -2 * c / (root + b)
     above = None
     if leading.is_constant():
         above = 0 if (sign > 0) == (leading.value() > 0) else 1

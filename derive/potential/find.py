@@ -7,7 +7,7 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -19,7 +19,6 @@ from derive.errors import InputError
 from derive.exact.elementary_signs import with_squares
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.families import LogFunction
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
@@ -279,10 +278,7 @@ def _integral(
 
     That dQ/dbeta is not elementary is so in each coordinate.
     """
-    R = conjugate_in_time(warping.metric.conserved, dual)
-    by_place = integrate_along_weight(warping.metric, R, notation)
-    along = next(by_place, None)
-    form = _by_integrals(warping, dual, notation, curves, (R, along, by_place))
+    form, along = _by_integrals(warping, dual, notation, curves)
     left = form.piece.integrand
     if left is None or not left.unknown or along is None or along.integrand is None:
         return form
@@ -295,21 +291,23 @@ def _by_integrals(
     dual: DualCoordinates | None,
     notation: Notation,
     curves: Callable[[], Sequence[LeafCurve]],
-    over: tuple[LogFunction | None, Piece | None, Iterator[Piece | None]],
-) -> Form:
-    """Return what is left by the first piece along a weight, or another."""
-    metric, (R, along, by_place) = warping.metric, over
+) -> tuple[Form, Piece | None]:
+    """Return Q by the integrals that leave least, and the first piece along a weight."""
+    metric = warping.metric
+    R = conjugate_in_time(metric.conserved, dual)
+    by_place = integrate_along_weight(metric, R, notation)
+    along = first = next(by_place, None)
     if along is None or along.curve is None:
         along = integrate_above_weight(metric, R, notation) or along
     open_ = along is None or along.kind == "quadrature"
     if open_ and (form := first_form(curves(), along_itself)) is not None:
-        return form
+        return form, first
     along = along or next(filter(None, by_place), None)
     if along is None or _openness(along) > (0, LONG):
         lifted = in_weights(warping, dual, notation) or sum_of_parts(warping, notation)
         if lifted and (along is None or _openness(lifted) < _openness(along)):
-            return Form(METRIC, lifted, integrate_along_beta(metric, notation)[1])
-    return _over_beta(metric, along, notation)
+            return Form(METRIC, lifted, integrate_along_beta(metric, notation)[1]), first
+    return _over_beta(metric, along, notation), first
 
 
 def _over_beta(metric: Metric, along: Piece | None, notation: Notation) -> Form:

@@ -139,7 +139,7 @@ WHY_LEFT: dict[Left, str] = {
     "sign": "whether its antiderivative has logarithms or an arctangent depends on a sign that the "
     "start leaves open",
     "antiderivative": "no antiderivative was found",
-    "roots": "$dQ/dbeta$ is a sum of logarithms over the roots of a polynomial",
+    "roots": "no antiderivative was found without the roots of a polynomial",
     "gradient not elementary": "$dQ/dbeta$ is no elementary function of $beta$",
     "not elementary": "the gradient of $Q$ is closed, and $Q$ is no elementary function of $beta$",
 }
@@ -167,7 +167,7 @@ class Integrand(Held):
 
     Attributes:
         left: why it is left.
-        proof: that it is no elementary function, by Liouville's theorem.
+        proof: what shows that, as Liouville's theorem that it is no elementary function.
         cases: what it is, by a sign that the start leaves open.
         over: what t is in the proof.
     """

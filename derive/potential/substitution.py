@@ -1,6 +1,7 @@
 """Integrals over a coordinate by another one: a logarithm, an exponential, or a root for t.
 
-They are rational in what takes the place of t, or have a name; each is differentiated back.
+They are rational in what takes the place of t, or have a name; each is differentiated back. Or
+none is an elementary function, for constants that the start leaves free.
 """
 
 from __future__ import annotations

@@ -542,8 +542,14 @@ def test_a_weight_with_a_pole_at_the_start_is_no_coordinate():
     assert derive_once("w*b*k + w", {"b": "0"}).verdict is Verdict.PROVED
 
 
-@pytest.mark.parametrize("F", ["(2 + a)*softplus(b)", "(a - 1)**2*atan(b)"])
-def test_the_last_weight_may_be_shifted(F):
+@pytest.mark.parametrize(
+    ("F", "said"),
+    [
+        ("(2 + a)*softplus(b)", "\n    (a + 2)**2 = 2*G + "),
+        ("(a - 1)**2*atan(b)", " (a - 1)**2 = 2*G + "),
+    ],
+)
+def test_the_last_weight_may_be_shifted(F, said):
     """With x = a + 2 it is x^2 = x_0^2 + 2 G; a itself is of either sign."""
     for start in ({"a": "1/2", "b": "1/3"}, {"a": "-3", "b": "1/3"}):
         d = derive_once(F, start=start)
@@ -551,5 +557,5 @@ def test_the_last_weight_may_be_shifted(F):
         assert piece.abbreviations
         assert crosscheck(d, digits=12).passed
     text = derive_once(F).to_text()
-    assert ("(a + 2)**2 = 2*G + " in text) or ("(a - 1)**2 = 2*G + " in text)
+    assert said in text
     assert "\n    a**2 = " not in text
