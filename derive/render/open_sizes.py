@@ -109,7 +109,7 @@ def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
         )
     words = "`{y0}` is `y_i` at the start; up to a positive factor and a constant"
     yield note(words, y0=at.shown(at.y0))
-    positive = () if found.g.is_positive else (tell("`g > 0` along the flow"),)
+    positive = () if at.is_positive(found.g) else (tell("`g > 0` along the flow"),)
     if asked := (*d.conditions, *positive):
         yield note("assuming {all}", all=each("{0}", ((x,) for x in asked), "; "))
     sizes = f"for every `n >= 2`{_but(d)}"

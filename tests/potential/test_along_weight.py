@@ -19,6 +19,7 @@ from derive.language import parse_expression, to_sympy
 from derive.model.condition import Sign
 from derive.model.notation import Notation
 from derive.potential import antiderivative, separation, substitution
+from derive.potential.along_weight import integrate_along_weight
 from derive.potential.separation import disjoint_parts
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
@@ -559,3 +560,13 @@ def test_the_last_weight_may_be_shifted(F, said):
     text = derive_once(F).to_text()
     assert said in text
     assert "\n    a**2 = " not in text
+
+
+def test_nothing_is_said_of_beta_by_what_its_own_integral_is_not_in():
+    """Of beta = G + t exp(t^2), G = int 1/r dt, that G is not elementary in t says nothing."""
+    (block,) = derive_once("a + b*exp(b**2)").blocks
+    pieces = integrate_along_weight(block.metric, None, block.notation)
+    (piece,) = filter(None, pieces)
+    assert "G" in str(piece.curve.beta)
+    assert piece.integrand.left == "antiderivative"
+    assert not piece.integrand.proof

@@ -410,6 +410,26 @@ def test_what_an_answer_is_not_of_is_excluded(text, asked):
         assert str(d.warping.g) == "exp(sqrt(S1))/(sqrt(S1) + 1)"
 
 
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("exp(v)/sum(exp(v))", False),
+        ("v + sum(v)", False),
+        ("v*sum(v**2)", True),  # which is 0 where all weights are
+        ("gam*v/norm(v)", True),
+    ],
+)
+def test_a_positive_warp_is_asked_for_where_it_is_not_seen(text, asked):
+    page = " ".join(derive_once(EntrywiseMap.parse([text], ["v"])).to_text().split())
+    assert ("g > 0 along the flow" in page) == asked
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_answer_names_the_sizes_that_it_is_not_of(sign):
+    page = derive_once(EntrywiseMap.parse([f"v + ({sign})*sum(v)/3"], ["v"])).to_text()
+    assert ("for every n >= 2 but 3" in page) == (sign < 0)
+
+
 def test_a_law_is_of_the_sum_and_the_single_weight():
     d = derive_once(EntrywiseMap.parse(["gam*v**3/norm(v)**2"], ["v"], rates={"gam": "3"}))
     assert [str(law) for law in d.conserved.laws] == ["-gam**2/3 + Sum(v_k**2, (k, 1, n))"]

@@ -31,14 +31,18 @@ class EntrywiseNotation:
         if model.indexed in model.positive:
             positive |= {*self.entries.entries.values()}
         self.v = Symbol(model.indexed, **_assumed(model.indexed in positive))
-        # A sum of squares or exponentials is positive.
-        terms = (
-            (x, to_sympy(m, {**_real(model.parameters), model.indexed: self.v}))
+        # A sum of squares or exponentials is positive; one of squares is 0 where all weights are.
+        terms = {
+            x: to_sympy(m, {**_real(model.parameters), model.indexed: self.v})
             for x, m in model.sums
-        )
-        positive |= {x for x, m in terms if m.is_nonnegative}
+        }
+        positive |= {x for x, m in terms.items() if m.is_nonnegative}
         names = (*field.weights, *model.parameters)
         self.symbols = {x: Symbol(x, **_assumed(x in positive)) for x in names}
+        given = {*model.positive, *(x for x, m in terms.items() if m.is_positive)}
+        self.asked = {
+            x: Symbol(x.name, real=True) for n, x in self.symbols.items() if n not in given
+        }
         self.n = self.symbols[model.size] = Symbol(model.size, integer=True, positive=True)
         self.taken = {*model.taken, *names}
         base = predictor(self.taken)
@@ -57,6 +61,10 @@ class EntrywiseNotation:
             rate = factors.speed * factors.D / factors.G  # of S by that of the single weight
             summed = rate.is_constant() and rate.value() < 0 and self.S.is_positive
             self.c = Symbol(self.c.name, **_assumed(summed))  # else a difference of squares
+
+    def is_positive(self, f: Expr) -> bool:
+        """Tell whether a function of the weights is positive at every start, without conditions."""
+        return bool(f.xreplace(self.asked).is_positive)
 
     @property
     def constants(self) -> tuple[Symbol, ...]:
