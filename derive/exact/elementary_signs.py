@@ -72,21 +72,23 @@ def _root_of_square(term: Expr) -> Expr | None:
 
 
 def of_one_sign(expression: Expr) -> Expr:
-    """Return a - b for exp(a) - exp(b), which has its sign; others as they are.
+    """Return c (a - b) for c exp(a) - c exp(b), which has its sign; others as they are.
 
     >>> a, b, c = sympy.symbols("a b c")
-    >>> of_one_sign(1 - sympy.exp(a) * sympy.exp(b))
+    >>> of_one_sign(2 - 2 * sympy.exp(a) * sympy.exp(b))
     -a - b
-    >>> of_one_sign(c * sympy.exp(a) - c * sympy.exp(b))
-    c*exp(a) - c*exp(b)
+    >>> of_one_sign(c * sympy.exp(a) - c * sympy.exp(-a))
+    a*c
     """
     terms = sympy.Add.make_args(expression)
-    factors = [t.as_independent(sympy.exp, as_Add=False)[0] for t in terms]
-    if len(terms) != 2 or not all(c.is_number for c in factors):
+    parts = [t.as_independent(sympy.exp, as_Add=False) for t in terms]
+    if len(parts) != 2 or parts[0][0] != -parts[1][0]:
         return expression
-    below, above = sorted(terms, key=lambda t: bool(t.as_coeff_Mul()[0] > 0))
-    difference = sympy.expand_log(sympy.log(-above / below), force=True)
-    return expression if difference.has(sympy.log, sympy.exp, sympy.I) else difference
+    (c, E), (_, F) = parts
+    difference = sympy.expand_log(sympy.log(E / F), force=True)
+    if difference.has(sympy.log, sympy.exp):
+        return expression
+    return sympy.expand_mul(c * difference).as_content_primitive()[1]
 
 
 def in_words(expression: Expr) -> str:

@@ -116,6 +116,8 @@ ASSUMED = [
     # What an integral within an integral divides by: delta = b_0^2 - c_0^2.
     ("q**2*sqrt(1 + (b*c)**2)", {},
      "c_0 != 0; b_0 != 0; b_0 - c_0 != 0; b_0 + c_0 != 0"),
+    # b sinh(a) has the sign of a b, as what stands before both exponentials has one.
+    ("log(sinh(a)*b)", {}, "a_0*b_0 > 0"),
     # Balanced layers keep their signs by their laws.
     ("a*b*c*u", {"start": dict.fromkeys("abcu", "alpha"), "vectors": ["u"]}, "alpha > 0"),
 ]  # fmt: skip
