@@ -33,13 +33,14 @@ import sympy
 from derive.copying import Copies
 from derive.errors import InputError, NumericalError
 from derive.potential.piece import Piece, follows_flow, of_the_flow
+from derive.programming import NoSource
 from derive.records import Potential
 from derive.verdict import Verdict
 from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, Start
 from numerics.evaluate.leaf import Coordinates, IntegratedBlock, Leaf
 from numerics.evaluate.numbers import Number, exact, read_number
 from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, lower_vector
-from numerics.evaluate.program import NoSource, program
+from numerics.evaluate.program import program
 from numerics.evaluate.start import at_start, refuse_missing, refuse_unknown, start_point
 
 _CHECK_DIGITS = 40

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from derive.errors import InputError, NumericalError
 from derive.potential.piece import of_the_flow
+from derive.programming import NoSource
 from derive.records import Potential
 from numerics.evaluate.blocks import Blocks, FormulaBlock, Start, invert_by_newton
 from numerics.evaluate.doubles.arithmetic import Plain
@@ -34,7 +35,7 @@ from numerics.evaluate.numbers import (
     read_array,
     read_number,
 )
-from numerics.evaluate.program import NoSource, norm_symbol, program
+from numerics.evaluate.program import norm_symbol, program
 from numerics.evaluate.start import at_start, with_pi
 
 

@@ -6,7 +6,6 @@ among the arguments, r0, r1, ... where they are roots, and x0, x1, ... where exp
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,15 +13,13 @@ from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 import sympy
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
-from sympy.printing.precedence import PRECEDENCE
-from sympy.printing.str import StrPrinter
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.language import to_sympy
 from derive.mirror_map import hessian, inverse_of
 from derive.potential.piece import Piece, Root, follows_flow
+from derive.programming import Language, NoSource, outputs_at_start
 from derive.records import Potential
 from numerics.evaluate.balls import COMPLEX, REAL, Closed, Curve, Integral, Vector
 from numerics.evaluate.doubles.arithmetic import (
@@ -37,96 +34,17 @@ from numerics.evaluate.doubles.formulas import ClosedFormulas, ParametricFormula
 
 _LONG = 76
 """Characters from which on what one expression repeats is named."""
-WORDS = {
-    sympy.Integral: "an integral",
-    sympy.CRootOf: "a root of a polynomial",
-    sympy.S.ImaginaryUnit.func: "a complex number",
-}
-"""What a formula may have and a program with bounds may not."""
-
-
-class NoSource(ValueError):
-    """The form cannot be written with the functions at hand."""
-
-
-class _Printer(StrPrinter):  # type: ignore[misc]
-    """Prints exact numbers as such, and powers by the functions for balls."""
-
-    def __init__(self, names: Mapping[str, str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def _print_Symbol(self, expr: Symbol) -> str:
-        if expr.name not in self._names:
-            raise NoSource(f"{expr.name} is no function of beta and the start that is known")
-        return self._names[expr.name]
-
-    _print_Dummy = _print_Symbol
-
-    def _print_Rational(self, expr: Rational) -> str:
-        return f"Fraction({expr.p}, {expr.q})"
-
-    def _print_Pow(self, expr: Expr, **_: object) -> str:
-        base, exponent = expr.as_base_exp()
-        if exponent.is_negative and exponent.is_Rational:
-            below = self.parenthesize(base**-exponent, PRECEDENCE["Pow"])
-            return f"1/{below}"
-        if exponent.is_Integer:
-            return f"{self.parenthesize(base, PRECEDENCE['Pow'])}**{exponent}"
-        if exponent.is_Rational and exponent.q == 2:
-            root = f"sqrt({self._ball(base)})"
-            return root if exponent.p == 1 else f"{root}**{exponent.p}"
-        return f"power({self._ball(base)}, {self._print(exponent)})"
-
-    def _print_Add(self, expr: Expr, **_: object) -> str:
-        # e^u - 1 where it cancels.
-        for term in expr.args:
-            rate, call = term.as_coeff_Mul()
-            if isinstance(call, sympy.exp) and expr.args[0] == -rate:
-                rest = sympy.Add(*(x for x in expr.args[1:] if x != term))
-                expr = sympy.Add(rest, rate * sympy.Function("expm1")(call.exp), evaluate=False)
-                break
-        text: str = super()._print_Add(expr) if expr.is_Add else self._print(expr)
-        return text
-
-    def _print_Function(self, expr: Expr) -> str:
-        name = type(expr).__name__
-        if name not in FUNCTIONS:
-            raise NoSource(f"{name} has no form with error bounds")
-        return f"{name}({self._ball(expr.args[0])})"
-
-    def _print_cot(self, expr: Expr) -> str:
-        # SymPy writes tan(x + pi/2) so; beside its zero a quotient by tan has no bounds.
-        return f"tan(2 * atan(c.of(1)) - ({self._ball(expr.args[0])}))"
-
-    def _ball(self, expr: Expr) -> str:
-        """Print what a function takes: a number as a ball."""
-        text: str = self._print(expr)
-        return f"c.of({text})" if expr.is_Rational else text
-
-    def _print_Pi(self, expr: Expr) -> str:
-        return "(4 * atan(c.of(1)))"
-
-    def _print_Exp1(self, expr: Expr) -> str:
-        return "exp(c.of(1))"
-
-    def _print_Abs(self, expr: Expr) -> str:
-        return f"abs({self._print(expr.args[0])})"
-
-    def _print_sign(self, expr: Expr) -> str:
-        # The derivative of a modulus.
-        x = expr.args[0]
-        return f"abs({self._print(x)})/{self.parenthesize(x, PRECEDENCE['Pow'])}"
-
-    def _print_LatticeOp(self, expr: Expr) -> str:
-        name = {sympy.Min: "minimum", sympy.Max: "maximum"}[expr.func]
-        first, *others = (self._ball(a) for a in sympy.ordered(expr.args))
-        return functools.reduce(lambda text, other: f"{name}({text}, {other})", others, first)
-
-    def emptyPrinter(self, expr: Expr) -> str:
-        raise NoSource(f"{WORDS.get(expr.func, 'a part of Q')} has no form with error bounds")
-
-    _print_Integral = _print_ImaginaryUnit = emptyPrinter
+BOUNDED = Language(
+    "error bounds",
+    {x: x for x in FUNCTIONS} | {"Abs": "abs", "pi": "(4 * atan(c.of(1)))", "e": "exp(c.of(1))"},
+    {"Min": "minimum({0}, {1})", "Max": "maximum({0}, {1})"},
+    power="power({}, {})",
+    fraction="Fraction({}, {})",
+    argument="c.of({})",
+    lacking="{what} has no form with {title}",
+    solved=(0,),
+)
+"""What runs on balls and on doubles: numbers are exact, and functions take balls."""
 
 
 class Statements:
@@ -138,11 +56,13 @@ class Statements:
         # with a space: no symbol of the user's is called so
         self._shared = (Symbol(f"x {i}") for i in itertools.count())
 
-    def define(self, symbol: str, name: str, value: Expr | tuple[str, Sequence[Expr]]) -> None:
-        """Assign an expression, or a function of expressions, to a name for a symbol."""
-        function, arguments = value if isinstance(value, tuple) else ("", [value])
-        text = self.listed(arguments)
-        self.lines.append(f"{name} = {function}({text})" if function else f"{name} = {text}")
+    def define(self, symbol: str, name: str, value: Expr) -> None:
+        """Assign an expression to a name for a symbol."""
+        self.assign(symbol, name, self.listed([value]))
+
+    def assign(self, symbol: str, name: str, text: str) -> None:
+        """Assign a text to a name for a symbol."""
+        self.lines.append(f"{name} = {text}")
         self.names[symbol] = name
 
     def listed(self, expressions: Sequence[Expr]) -> str:
@@ -156,7 +76,12 @@ class Statements:
         return ", ".join(map(self._printed, expressions))
 
     def _printed(self, expression: Expr) -> str:
-        return str(_Printer(self.names).doprint(expression))
+        return BOUNDED.shown(expression, self._known)
+
+    def _known(self, name: str) -> str:
+        if name not in self.names:
+            raise NoSource(f"{name} is no function of beta and the start that is known")
+        return self.names[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +98,10 @@ class FormulaText:
         arguments = {s.name: f"v{i}" for i, s in enumerate(self.arguments)}
         writer = Statements({**constants, **arguments})
         for i, root in enumerate(_needed(self.roots, self.results)):
-            writer.define(root.symbol.name, f"r{i}", _root_parts(root))
+            above, parts = BOUNDED.solution(root)
+            function = {None: "", 0: "largest_root("}.get(above, f"lower_root({above}, ")
+            text = writer.listed(parts)
+            writer.assign(root.symbol.name, f"r{i}", f"{function}{text}{')' * bool(function)}")
         writer.lines.append(f"return [{writer.listed(self.results)}]")
         head = f"def {self.name}(c, {', '.join(arguments.values())}):"
         return "\n    ".join([head, *writer.lines])
@@ -188,20 +116,6 @@ def _needed(roots: Sequence[Root], results: Sequence[Expr]) -> list[Root]:
             found.insert(0, root)
             wanted |= root.polynomial.free_symbols | (root.explicit or root.symbol).free_symbols
     return found
-
-
-def _root_parts(root: Root) -> tuple[str, Sequence[Expr]]:
-    """Return a function and its arguments."""
-    coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()[::-1]
-    if len(coefficients) == 2:
-        return "", [-coefficients[0] / coefficients[1]]
-    if root.from_above == 0:
-        return "largest_root", coefficients
-    if root.explicit is not None:
-        return "", [root.explicit]
-    if root.from_above is None:
-        raise NoSource(f"{root.symbol.name} is a root that its formula alone tells from others")
-    return "lower_root", [sympy.Integer(root.from_above), *coefficients]
 
 
 def closed_functions(piece: Piece) -> list[FormulaText]:
@@ -407,12 +321,8 @@ def _constants(potential: Potential, block: int, names: Mapping[str, str]) -> st
                 writer.lines.append(f"c.{name} = None")
             else:
                 writer.define(f"{name} of z", f"c.{name}", value)
-    images = {name: to_sympy(tree) for name, tree in p.start}
-    outputs = [to_sympy(p.trees[i]) for i in p.blocks[block]]
-    begun = [
-        f.subs({s: images[s.name] for s in f.free_symbols if s.name in images}, simultaneous=True)
-        for f in outputs
-    ]
+    outputs = outputs_at_start(p)
+    begun = [outputs[i] for i in p.blocks[block]]
     writer.lines.append(f"c.origin = [{writer.listed(begun)}]")
     if potential.turning is not None:
         writer.define("slope of Q", "c.slope", potential.turning.slope)

@@ -16,8 +16,10 @@ import sympy
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.catalogue.library import derive_entry
 from derive.language import to_sympy
+from derive.render.exports.printer import JAVASCRIPT
 from derive.render.exports.script import FORMS, of_weights
 from derive.verdict import Verdict
+from numerics.evaluate.program import BOUNDED
 from tests.cli.commands import run
 from tests.published import GIVEN_SIZE, derive_once
 
@@ -175,7 +177,7 @@ def test_a_function_of_q_is_refused_as_numbers_are():
         neuron.to_jax()
     with pytest.raises(InputError, match="which fails at a_0 = -1"):
         neuron.to_torch({"a_0": -1, "u1_0": 0, "u2_0": 0})
-    with pytest.raises(NumericalError, match="it is an integral"):
+    with pytest.raises(NumericalError, match="an integral is not known"):
         derive_once("w + w**5").potential.to_torch({"w_0": 1})
     W = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
     with pytest.raises(NumericalError, match="there is no Q"):
@@ -337,6 +339,21 @@ def test_roots_are_those_of_the_polynomial(tmp_path):
         assert roots == pytest.approx(row, rel=1e-6)
         if len(row) == 2:
             assert roots == pytest.approx(row, rel=1e-14)
+
+
+def test_what_cancels_is_written_otherwise_in_every_language():
+    x, a = sympy.symbols("x a", real=True)
+    shown = {
+        sympy.exp(x) - 1: "Math.expm1(x)",
+        a + 2 * (1 - sympy.exp(x)): "a - 2*Math.expm1(x)",
+        sympy.cot(x): "Math.tan(-x + Math.PI/2)",
+        sympy.sign(x * a): "Math.abs(a*x)/(a*x)",
+    }
+    assert [JAVASCRIPT.shown(f) for f in shown] == [*shown.values()]
+    words = {f: text.replace("Math.PI", "(4 * atan(c.of(1)))") for f, text in shown.items()}
+    names = {"x": "x", "a": "a"}.__getitem__
+    written = [BOUNDED.shown(f, names) for f in shown]
+    assert written == [text.replace("Math.", "") for text in words.values()]
 
 
 @needs_node

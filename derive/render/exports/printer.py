@@ -1,58 +1,19 @@
-"""Expressions in other languages: one printer, and a table of what differs."""
+"""The languages of the exports: a table of what differs."""
 
 from __future__ import annotations
 
-import functools
 import keyword
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from sympy import Expr, Symbol, ordered
-from sympy.printing.precedence import PRECEDENCE
-from sympy.printing.str import StrPrinter
+from derive.programming import Language
 
-from derive.errors import NumericalError
-
-NAMES = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asinh", "atan", "Abs")
+NAMES = (
+    *("sqrt", "exp", "expm1", "log", "sin", "cos", "tan"),
+    *("sinh", "cosh", "tanh", "asinh", "atan", "Abs"),
+)
 
 OFF_ZERO = "_off_zero"
 """A function of modules: next to nothing for 0."""
-
-
-@dataclass(frozen=True)
-class Language:
-    """What differs from one library to the other.
-
-    Attributes:
-        title: what it is called.
-        functions: what functions are called there.
-        chosen: what Min and Max of two are.
-        reserved: names that are taken, to which "_" is added.
-        imports: the lines that load it.
-        calls: what differs in the functions that modules bring along, "xp" being its name.
-        power, mapping: how x**n is written, and a function of a name.
-    """
-
-    title: str
-    functions: Mapping[str, str]
-    chosen: Mapping[str, str]
-    reserved: frozenset[str]
-    imports: str
-    calls: Mapping[str, str]
-    power: str = "{}**{}"
-    mapping: str = "lambda {}: {}"
-
-    def name(self, given: str) -> str:
-        """Return a name that the language leaves free, others for others."""
-        return given + "_" * (given in self.reserved)
-
-    def shown(self, expression: Expr) -> str:
-        """Return the text of an expression.
-
-        Raises:
-            NumericalError: it has a function that the language has not.
-        """
-        return str(_Printer(self).doprint(expression))
 
 
 def _array_library(
@@ -103,54 +64,8 @@ JAVASCRIPT = Language(
     frozenset(_WORDS.split()),
     "",
     {"xp": "Math"},
-    power="Math.pow({}, {})",  # as -x**2 is no expression there
+    whole="Math.pow({}, {})",  # as -x**2 is no expression there
+    power="Math.pow({}, {})",
     mapping="({}) => {}",
+    solved=range(9),
 )
-
-
-class _Printer(StrPrinter):  # type: ignore[misc]
-    def __init__(self, language: Language) -> None:
-        super().__init__()
-        self._language = language
-
-    def _print_Symbol(self, expr: Symbol) -> str:
-        return self._language.name(expr.name)
-
-    _print_Dummy = _print_Symbol
-
-    def _print_Pow(self, expr: Expr, **_: object) -> str:
-        base, exponent = expr.as_base_exp()
-        if exponent.is_Rational and exponent.is_negative:
-            return f"1/{self.parenthesize(base**-exponent, PRECEDENCE['Pow'])}"
-        shown = self.parenthesize(base, PRECEDENCE["Pow"])
-        if exponent.is_Rational and exponent.q == 2:
-            root = f"{self._language.functions['sqrt']}({self._print(base)})"
-            return root if exponent.p == 1 else self._language.power.format(root, exponent.p)
-        if exponent.is_Integer:
-            return self._language.power.format(shown, exponent)
-        return self._language.power.format(shown, self.parenthesize(exponent, PRECEDENCE["Atom"]))
-
-    def _print_Function(self, expr: Expr) -> str:
-        functions, name = self._language.functions, type(expr).__name__
-        if name not in functions:
-            raise NumericalError(f"Q has no {self._language.title} form: {name} is not known there")
-        return f"{functions[name]}({self._print(expr.args[0])})"
-
-    _print_Abs = _print_Function
-
-    def _print_LatticeOp(self, expr: Expr) -> str:
-        form = self._language.chosen[type(expr).__name__]
-        first, *others = (str(self._print(x)) for x in ordered(expr.args))
-        return functools.reduce(form.format, others, first)
-
-    def _print_Pi(self, expr: Expr) -> str:
-        return self._language.functions["pi"]
-
-    def _print_Exp1(self, expr: Expr) -> str:
-        return self._language.functions["e"]
-
-    def _print_Integral(self, expr: Expr) -> str:
-        raise NumericalError(f"Q has no {self._language.title} form: it is an integral")
-
-    def emptyPrinter(self, expr: Expr) -> str:
-        raise NumericalError(f"Q has no {self._language.title} form: {type(expr).__name__}")

@@ -26,8 +26,9 @@ from derive.model.condition import Sign
 from derive.model.names import PI
 from derive.outcome import HEADLINES
 from derive.potential.piece import UNSEEN, Curve, Piece, Root, of_the_flow, start_signs
+from derive.programming import Language, outputs_at_start
 from derive.records import Potential
-from derive.render.exports.printer import JAX, NUMPY, OFF_ZERO, TORCH, Language
+from derive.render.exports.printer import JAX, NUMPY, OFF_ZERO, TORCH
 from derive.render.plain import unmark
 from derive.verdict import Verdict
 
@@ -238,12 +239,8 @@ class Writer:
         if piece.domain is None or self.vector:
             return []
         block = next(o for o, x in zip(p.blocks, self.potential.pieces, strict=True) if x is piece)
-        start = {name: to_sympy(tree) for name, tree in p.start}
-        at_start = {}
-        for b, i in zip(piece.betas, block, strict=True):
-            tree = to_sympy(p.trees[i])
-            named = {s: start[s.name] for s in tree.free_symbols if s.name in start}
-            at_start[b] = tree.subs(named, simultaneous=True)
+        begun = outputs_at_start(p)
+        at_start = {b: begun[i] for b, i in zip(piece.betas, block, strict=True)}
         forms = ((wall.form, wall.form.subs(at_start)) for wall in piece.domain.walls)
         return [(self.shown(here), self.shown(begin)) for here, begin in forms]
 
@@ -264,16 +261,9 @@ class Writer:
 
     def root(self, root: Root) -> str:
         """Return the text of a root."""
-        if root.explicit is not None:
-            return self.shown(root.explicit)
-        if root.from_above is None:
-            raise NumericalError(
-                f"{root.symbol.name} is told from other roots by its formula alone"
-            )
-        coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()[::-1]
-        if len(coefficients) == 2:
-            return self.shown(-coefficients[0] / coefficients[1])
-        return f"_root({root.from_above}, {', '.join(map(self.shown, coefficients))})"
+        above, parts = self.language.solution(root)
+        texts = [str(above)] * (above is not None) + [*map(self.shown, parts)]
+        return f"_root({', '.join(texts)})" if above is not None else texts[0]
 
     def _curve(self, piece: Piece, curve: Curve) -> Iterator[str]:
         (b,) = map(self.shown, piece.betas)

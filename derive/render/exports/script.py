@@ -16,7 +16,7 @@ from derive.errors import NumericalError
 from derive.language import to_sympy
 from derive.model.geometry import Geometry
 from derive.model.names import PI
-from derive.potential.piece import Root, of_the_flow
+from derive.potential.piece import of_the_flow
 from derive.render.exports.printer import JAVASCRIPT
 from derive.render.exports.program import WHOLE, Writer, with_q
 
@@ -93,13 +93,6 @@ class ScriptWriter(Writer):
         """Return the lines that name the outputs, too."""
         yield from self.reading()
         yield f"[{', '.join(self.name(b.name) for b in self.ordered())}] = beta"
-
-    def root(self, root: Root) -> str:
-        """Return the text of a root: by its polynomial where that says which it is."""
-        if root.from_above is None:
-            return super().root(root)
-        told = Root(root.symbol, root.polynomial, None, root.branch, root.from_above)
-        return super().root(told)
 
 
 def of_weights(d: Derivation) -> Iterator[str]:

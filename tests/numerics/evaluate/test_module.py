@@ -113,7 +113,7 @@ def test_no_module_where_q_is_an_integral_or_missing(tmp_path):
     path = tmp_path / "potential.py"
     done = run("regularizer", "a*b*c", "--numpy", "-o", str(path))
     assert (done.returncode, path.exists()) == (3, False)
-    assert "--numpy: Q has no NumPy form: it is an integral" in done.stderr
+    assert "--numpy: Q has no NumPy form: an integral is not known there" in done.stderr
     done = run("regularizer", "a*u1", "a*u2", "w**2", "--numpy", "-o", str(path))
     assert (done.returncode, path.exists()) == (1, False)
     assert "--numpy: no module is written: No: no Q" in done.stderr
