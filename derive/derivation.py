@@ -86,13 +86,6 @@ class Derivation(Claims, Plotted, Explored, Certified):
         given = ("parameterization", self.parameterization), ("verdict", self.verdict)
         return *given, ("Q", self.potential.Q)
 
-    def _repr_latex_(self) -> str | None:
-        """Return Q and what its names stand for, as a notebook shows them; None without Q."""
-        if self.verdict is not Verdict.PROVED:
-            return None
-        lines = self.to_latex(part="formula").splitlines()
-        return "\n".join(line for line in lines if not line.startswith("%"))
-
     def to_code(self, language: str) -> str:
         """Return a file that other programs read.
 

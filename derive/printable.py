@@ -10,6 +10,7 @@ import dataclasses
 import enum
 import html
 import importlib
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -23,7 +24,10 @@ LINE = 199
 
 
 class Held:
-    """A record that people hold: its ``repr`` is one line under 200 characters."""
+    """A record that people hold: its ``repr`` is one line under 200 characters.
+
+    A notebook shows it in the forms card and formula: by default a table of its fields.
+    """
 
     __slots__ = ()
 
@@ -34,7 +38,21 @@ class Held:
 
     def _shown(self) -> Iterable[tuple[str, object]]:
         """Return what ``repr`` shows."""
-        return [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+        known = dataclasses.fields(self)  # type: ignore[arg-type]
+        return [(f.name, getattr(self, f.name)) for f in known if f.repr]
+
+    def _repr_html_(self) -> str:
+        """Return a card: verdicts and the formula, or the fields."""
+        return str(renderer(type(self), "card")(self))
+
+    def _repr_latex_(self) -> str:
+        """Return the same in LaTeX."""
+        return str(renderer(type(self), "formula")(self))
+
+
+def fields_of(held: Held) -> list[tuple[str, str]]:
+    """Return what ``repr`` shows, with values as text."""
+    return [(name, textwrap.shorten(str(value), LINE)) for name, value in held._shown()]
 
 
 def brief(value: object) -> str:
@@ -44,21 +62,14 @@ def brief(value: object) -> str:
     shown = getattr(value, "verdict", value)
     if isinstance(shown, enum.Enum):
         return shown.name
-    return f"<{type(value).__name__}>" if isinstance(value, Held) else " ".join(repr(value).split())
+    plain = type(value).__repr__ is not Held.__repr__
+    return " ".join(repr(value).split()) if plain else f"<{type(value).__name__}>"
 
 
-class Shown:
-    """A part of a record, which a notebook shows typeset."""
+class Shown(Held):
+    """A part of a record, which a notebook shows typeset: its formulas and its verdict."""
 
     __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        """Return its formulas and its verdict."""
-        return str(renderer(type(self), "part")(self))
-
-    def _repr_latex_(self) -> str:
-        """Return the same in LaTeX."""
-        return str(renderer(type(self), "formula")(self))
 
 
 class Printable(Held):
@@ -86,10 +97,6 @@ class Printable(Held):
     def to_html(self, rename: Mapping[str, str] | None = None) -> str:
         """Return a page for a browser in one file, with names written as for :meth:`to_latex`."""
         return str(renderer(type(self), "html")(self, rename))
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: verdicts, the formula, a picture, and the rest folded."""
-        return str(renderer(type(self), "card")(self))
 
     def to_json(self) -> str:
         """Return the versioned JSON record: exact numbers as text, no floats."""

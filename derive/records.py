@@ -115,7 +115,7 @@ class Block(Held):
 
 
 @dataclass(frozen=True, repr=False)
-class Conserved(Decided, Shown, Held):
+class Conserved(Decided, Shown):
     """The conserved quantities of the whole parameterization.
 
     Attributes:
@@ -137,7 +137,7 @@ class Conserved(Decided, Shown, Held):
 
 
 @dataclass(frozen=True, repr=False)
-class InducedMetric(Shown, Held):
+class InducedMetric(Shown):
     """The tangent kernel K and the induced metric rho = K^-1.
 
     Attributes:
@@ -172,7 +172,7 @@ class RadialMetric(InducedMetric):
 
 
 @dataclass(frozen=True, repr=False)
-class Decision(Decided, Shown, Held):
+class Decision(Decided, Shown):
     """A verdict on existence; ``g`` is the warp in the weights (1 where none is needed)."""
 
     finding: Finding
@@ -180,7 +180,7 @@ class Decision(Decided, Shown, Held):
 
 
 @dataclass(frozen=True, repr=False)
-class Potential(Shown, Held):
+class Potential(Shown):
     """Q(beta), the sum over blocks, with grad Q = 0 at the start.
 
     Attributes:

@@ -20,7 +20,9 @@ from derive import (
     regimes,
 )
 from derive.catalogue.library import derive_entry, entries, find
-from numerics import crosscheck, flow, interpolate, max_margin
+from numerics import PotentialDisplay, crosscheck, flow, interpolate, max_margin
+from numerics.optimizers import steepest_descent_limit
+from numerics.univariate import limit_function
 from tests.cli.commands import printed_by
 
 MODELS = ["linear-neuron", "deep-diagonal", "symmetric-factorization", "weight-normalization"]
@@ -184,7 +186,10 @@ def test_vectors_copies_and_doubles_are_pickled():
 
 def test_a_notebook_shows_q():
     assert derive("w**2")._repr_latex_().count(r"Q(\beta) =") == 1
-    assert derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))._repr_latex_() is None
+    none = derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))._repr_latex_()
+    assert none.startswith(r"\begin{theorem}")
+    assert "proof" not in none
+    assert regimes("w**2")._repr_latex_().startswith(r"\begin{theorem}")
 
 
 def test_a_notebook_shows_the_parts():
@@ -212,7 +217,7 @@ def test_a_notebook_shows_the_metric_of_a_vector_as_its_eigenvalues():
     assert r"T = A , \qquad R = 2 A - \delta" in shown
 
 
-def test_a_notebook_lists_numbers():
+def test_a_notebook_lists_numbers_and_other_fields():
     d = derive("w**2")
     q = d.potential.numeric({"w_0": 1})
     results = (
@@ -221,8 +226,15 @@ def test_a_notebook_lists_numbers():
         (flow(d.parameterization, [[1]], [2], start={"w": 1}), "<th>limit</th>"),
         (max_margin([[1, 2]]), "<th>norm</th><td>l2</td>"),
         (crosscheck(d, digits=15), "<th>"),
+        (limit_function([0, 1], [1, 0]), "<th>problem</th>"),
+        (steepest_descent_limit([[1, 2]], [1], "4/3"), "<th>limit</th>"),
+        (PotentialDisplay.from_derivation(d), "<th>kind</th><td>profile</td>"),
+        (copies("w**2", 3), "<th>count</th><td>3</td>"),
+        (d.compare("beta"), "<th>Q</th><td>beta</td>"),
     )
     for result, row in results:
+        assert "\n" not in repr(result)
+        assert len(repr(result)) < 200
         assert row in result._repr_html_(), result._repr_html_()
         latex = result._repr_latex_()
         assert latex.startswith(r"$\begin{array}{ll} \verb|")

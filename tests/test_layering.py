@@ -84,6 +84,7 @@ NUMERICS_READS = (
     "derive.folder",
     "derive.lazy",
     "derive.option",
+    "derive.printable",
     "derive.language",
     "derive.exact.balls",
     "derive.exact.elementary_signs",

@@ -70,7 +70,7 @@ RENDERERS: dict[str, dict[str, str]] = {
     "Shown": {
         "document": "accounts:tell_part",
         "page": "page.blocks:render_page",
-        "part": "html.page:render_part",
+        "card": "html.page:render_part",
         "formula": "page.latex:render_formula",
     },
     "Printable": _forms(
@@ -80,5 +80,7 @@ RENDERERS: dict[str, dict[str, str]] = {
         latex="page.latex",
         html="html.page",
         card="html.page",
+        formula="page.latex",
     ),
+    "Held": {"card": "html.page:render_fields", "formula": "page.latex:render_fields"},
 }

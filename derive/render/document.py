@@ -113,6 +113,12 @@ class Document:
         return replace(self, parts=parts)
 
     @property
+    def brief(self) -> Document:
+        """The formula of a page, or else its theorems, or else all of it."""
+        kinds = {part.kind for part in self.parts}
+        return self.select(next((x for x in ("formula", "theorem") if x in kinds), ""))
+
+    @property
     def formulas(self) -> list[str]:
         """All formulas of a page, from top to bottom."""
         found = list[str]()

@@ -25,6 +25,7 @@ from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Piece, follows_flow
+from derive.printable import Held
 from derive.records import Potential
 from numerics.confirm.attempts import Attempt, attempts
 from numerics.confirm.regression_problem import (
@@ -44,7 +45,7 @@ from numerics.confirm.regression_problem import (
     stationarity,
 )
 from numerics.evaluate.lowering import check_clock, fixed_starts, joint, refuse_integrals, unchecked
-from numerics.evaluate.numbers import Listed, Real, evaluated, exact, rational, read_matrix
+from numerics.evaluate.numbers import Real, evaluated, exact, rational, read_matrix
 from numerics.evaluate.start import broken_signs, parameters_at, specialize, start_point
 from numerics.integrator.builder import compile_kernel
 from numerics.integrator.gradient_flow import Flow
@@ -129,8 +130,8 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
         return min(found)
 
 
-@dataclass(frozen=True, slots=True)
-class CrossCheck(Listed):
+@dataclass(frozen=True, slots=True, repr=False)
+class CrossCheck(Held):
     """How well the limit of gradient flow, the interpolant and Q agree, in decimal digits.
 
     Attributes:

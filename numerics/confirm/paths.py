@@ -15,6 +15,7 @@ from derive.errors import InputError, NumericalError
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.limits.find import warped_time
+from derive.printable import Held
 from derive.records import Potential
 from derive.verdict import Finding, Verdict
 from numerics.confirm.regression_problem import SLACK, RegressionProblem, complete_problem, distance
@@ -31,8 +32,8 @@ GUARD = 6
 """Digits that the flow is run to beyond those asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorPath:
+@dataclass(frozen=True, slots=True, repr=False)
+class MirrorPath(Held):
     """A flow of the weights beside grad Q, in mpf, at n times.
 
     Attributes:

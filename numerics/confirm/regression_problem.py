@@ -22,9 +22,10 @@ from derive.exact.balls import Unbounded
 from derive.language.budget import DEFAULT
 from derive.model.parameterization import Parameterization
 from derive.perturbed.order import DataOrder
+from derive.printable import Held
 from derive.records import Potential
 from derive.verdict import Number, Verdict
-from numerics.evaluate.numbers import Listed, Real, rational, read_data
+from numerics.evaluate.numbers import Real, rational, read_data
 from numerics.evaluate.start import check_assumptions, outputs_at, start_point, with_pi
 from numerics.integrator.gradient_flow import Flow, FlowModel, flow
 
@@ -64,8 +65,8 @@ def least(found: Iterable[float | None], cap: float = math.inf) -> float | None:
     return min((min(x, cap) for x in found if x is not None), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Check(Listed):
+@dataclass(frozen=True, slots=True, repr=False)
+class Check(Held):
     """What flows of the weights show of a claim.
 
     Attributes:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import html
 import re
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
@@ -20,28 +17,6 @@ from scipy import special
 from sympy import Expr
 
 from derive.errors import InputError
-
-
-class Listed:
-    """A result in numbers, which a notebook shows as a table of its fields."""
-
-    __slots__ = ()
-
-    def _rows(self) -> list[tuple[str, str]]:
-        """Return each field that ``repr`` has, with its value in a line."""
-        names = [f.name for f in dataclasses.fields(self) if f.repr]  # type: ignore[arg-type]
-        return [(name, textwrap.shorten(str(getattr(self, name)), 200)) for name in names]
-
-    def _repr_html_(self) -> str:
-        """Return a row for each field."""
-        rows = (f"<tr><th>{n}</th><td>{html.escape(x)}</td></tr>" for n, x in self._rows())
-        return f"<table><caption>{type(self).__name__}</caption>{''.join(rows)}</table>"
-
-    def _repr_latex_(self) -> str:
-        """Return the same in LaTeX."""
-        cells = (rf"\verb|{n}| & \verb|{x.replace('|', '/')}|" for n, x in self._rows())
-        return r"$\begin{array}{ll} " + r" \\ ".join(cells) + r" \end{array}$"
-
 
 Real: TypeAlias = Any
 """A number or a matrix of mpmath, which states no types."""

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from derive.errors import InputError, NumericalError
 from derive.potential.piece import of_the_flow
+from derive.printable import Held
 from derive.programming import NoSource
 from derive.records import Potential
 from numerics.evaluate.blocks import Blocks, FormulaBlock, Start, invert_by_newton
@@ -28,7 +29,6 @@ from numerics.evaluate.numbers import (
     GUARD,
     Array,
     FloatOrArray,
-    Listed,
     Number,
     Real,
     quiet,
@@ -55,8 +55,8 @@ class _InDoubles:
         return self.source.numeric(start).in_doubles
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PotentialAtStart(Listed):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PotentialAtStart(Held):
     """Q at a start, in float64; calling it evaluates Q.
 
     Coordinates run along the last axis: beta of shape (d,) or (n, d). Outside the domain of Q

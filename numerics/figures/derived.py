@@ -49,7 +49,7 @@ _NEAR = 4
 """Numbers of a start symbol that a regime is shown at: 1, 1/10, ... from where it tends to."""
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class PotentialDisplay(Display):
     """Q - Q(beta_0) of one output, or its level sets in the plane of the first two.
 
@@ -173,7 +173,7 @@ def at_plain_start(
     raise InputError(f"{refused}; give numbers for {', '.join(known)}")
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class RegimeDisplay(Display):
     """Q along the first coordinate x of a limit, from 0 to 1 there, as the start tends to it.
 
@@ -275,7 +275,7 @@ def _scaled(values: Array) -> Array:
     return np.asarray((values - low) / (np.nanmax(values) - low))
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class FlowDisplay(Display):
     """beta along gradient flow in the weights.
 

@@ -15,6 +15,7 @@ import numpy as np
 from derive.derivation import Derivation
 from derive.errors import InputError
 from derive.language import to_text
+from derive.printable import Held
 from numerics.evaluate.numbers import Array
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class Series:
     value: Array | None = None
 
 
-@dataclass(eq=False)
-class Display:
+@dataclass(eq=False, repr=False)
+class Display(Held):
     """Series on one pair of axes, with ``ax_`` and ``figure_`` once they are plotted.
 
     Attributes:

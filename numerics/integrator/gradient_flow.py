@@ -13,8 +13,9 @@ from derive.copying import Copies
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language import parse_expression
 from derive.language.tree import Tree
+from derive.printable import Held
 from numerics.evaluate.lowering import start_of_weights
-from numerics.evaluate.numbers import Listed, Real, check_digits, rational, read_data, read_number
+from numerics.evaluate.numbers import Real, check_digits, rational, read_data, read_number
 from numerics.evaluate.start import refuse_missing
 from numerics.integrator.builder import Builder, Register, Tape, compile_slopes
 from numerics.integrator.implicit import Automatic
@@ -154,8 +155,8 @@ _SQUARED = "|X beta - y|", "try another start or better conditioned X"
 _LABELS = "|dL/dz|", "there may be no beta that separates the labels; give a time at which to end"
 
 
-@dataclass(frozen=True, slots=True)
-class Flow(Listed):
+@dataclass(frozen=True, slots=True, repr=False)
+class Flow(Held):
     """The end of a gradient flow, in mpf with guard digits.
 
     Attributes:

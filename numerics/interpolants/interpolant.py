@@ -24,8 +24,9 @@ from numpy.typing import ArrayLike
 
 from derive.copying import Copies
 from derive.errors import InputError, NumericalError
+from derive.printable import Held
 from numerics.evaluate.lowering import numeric
-from numerics.evaluate.numbers import Array, Listed, Real, rational
+from numerics.evaluate.numbers import Array, Real, rational
 from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, PotentialAtStart
 from numerics.interpolants.coupled import solve_by_length, solve_coupled
 from numerics.interpolants.design import (
@@ -210,8 +211,8 @@ class Status(enum.Enum):
     BOUNDARY = "the target is reached in the limit only, at the boundary of the domain of Q"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Solution(Listed):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Solution(Held):
     """The end of a minimization of Q among the beta with X beta = y.
 
     Attributes:

@@ -25,7 +25,8 @@ from scipy.optimize import minimize
 
 from derive.exact.balls import ball, fraction, identity, precise
 from derive.optimizers.least_norm import Norm
-from numerics.evaluate.numbers import Array, Listed
+from derive.printable import Held
+from numerics.evaluate.numbers import Array
 from numerics.margins.linear_program import product
 from numerics.margins.predictor import some
 
@@ -81,8 +82,8 @@ class Bounded:
     bounds: Callable[[Sequence[Fraction]], tuple[arb, arb]]
 
 
-@dataclass(frozen=True)
-class MarginInterval(Listed):
+@dataclass(frozen=True, repr=False)
+class MarginInterval(Held):
     """A predictor of nearly the largest margin, and proved bounds of the least norm.
 
     Attributes:

@@ -33,7 +33,8 @@ from scipy.integrate import solve_ivp
 from scipy.special import logsumexp, softmax
 
 from derive.errors import InputError, NumericalError
-from numerics.evaluate.numbers import Array, Listed, read_array
+from derive.printable import Held
+from numerics.evaluate.numbers import Array, read_array
 from numerics.evaluate.potential import NumericPotential
 
 
@@ -87,8 +88,8 @@ EVENT = 1e-6
 """Steps in c, relative, to which a change of the rows that rise is found."""
 
 
-@dataclass(frozen=True, eq=False)
-class LossFlow(Listed):
+@dataclass(frozen=True, eq=False, repr=False)
+class LossFlow(Held):
     """The flow at some levels of the loss.
 
     Attributes:

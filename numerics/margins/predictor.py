@@ -19,8 +19,9 @@ from sympy import Expr
 
 from derive.errors import InputError
 from derive.model.notation import rational
+from derive.printable import Held
 from derive.separable.rates import ACROSS, MEAN, offsets, tail_rate
-from numerics.evaluate.numbers import Listed, read_matrix, read_number
+from numerics.evaluate.numbers import read_matrix, read_number
 
 FACTORED = 128
 """Bits of numbers whose square factors are taken out of roots."""
@@ -31,7 +32,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True, repr=False)
-class MaxMargin(Listed):
+class MaxMargin(Held):
     """min |w| subject to X w >= 1, and what certifies it, in rational numbers.
 
     Attributes:

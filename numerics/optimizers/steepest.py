@@ -35,6 +35,7 @@ from derive.optimizers.least_norm import (
 )
 from derive.optimizers.paths import Path, Vector, path, times
 from derive.optimizers.saddle_path import SaddlePath, follow_saddles
+from derive.printable import Held
 from numerics.evaluate.numbers import (
     Array,
     Real,
@@ -56,8 +57,8 @@ DOUBLE = 1e-12
 """Residual, relative to that at the start, to which a flow in doubles is followed."""
 
 
-@dataclass(frozen=True)
-class SteepestLimit:
+@dataclass(frozen=True, repr=False)
+class SteepestLimit(Held):
     """The limit of steepest descent.
 
     Attributes:

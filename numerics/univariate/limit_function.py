@@ -21,6 +21,7 @@ from scipy.interpolate import CubicHermiteSpline, PPoly
 
 from derive.errors import NumericalError
 from derive.exact.balls import as_fmpq, as_fraction
+from derive.printable import Held
 from derive.univariate.formulas import Value
 from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import VariationalProblem, read_activation, variational_problem
@@ -42,8 +43,8 @@ class Piece:
     coefficients: tuple[Fraction, ...]
 
 
-@dataclass(frozen=True)
-class LimitFunction:
+@dataclass(frozen=True, repr=False)
+class LimitFunction(Held):
     """The limit function h of nets, h(x_i) = y_i.
 
     Attributes:

@@ -20,7 +20,7 @@ from derive.errors import InputError
 from derive.inverse.design import InverseDesign
 from derive.language import to_text
 from derive.limits.random_width import RandomWidth
-from derive.printable import Printable, Shown, renderer
+from derive.printable import Held, Printable, Shown, fields_of, renderer
 from derive.render import RECORDS
 from derive.render.document import Display, Document, Grid, Part, inline, punctuate
 from derive.render.html import mathml
@@ -60,12 +60,10 @@ def sections(record: Printable, page: Document) -> str:
 def render_card(record: Printable) -> str:
     """Return a finished record as an element of a notebook: the formula, and all else folded."""
     page: Document = renderer(type(record), "page")(record)
-    kinds = {part.kind for part in page.parts}
-    part = next((kind for kind in ("formula", "theorem") if kind in kinds), "")
-    whole = as_html(set_letters(page.select(), {})) if part else ""
-    rest = f"<details><summary>Derivation</summary>{whole}</details>" if part else ""
+    brief, whole = (as_html(set_letters(x, {})) for x in (page.brief, page.select()))
+    rest = f"<details><summary>Derivation</summary>{whole}</details>" * (whole != brief)
     head = f'<p class="typed"><code>{escape(typed(record))}</code></p>'
-    body = (head, *_head(record), as_html(set_letters(page.select(part), {})), rest)
+    body = (head, *_head(record), brief, rest)
     return f'<style>{STYLE}</style><div class="regderive">{"".join(body)}</div>'
 
 
@@ -73,6 +71,12 @@ def render_part(part: Shown) -> str:
     """Return a part of a record as an element of a notebook."""
     page: Document = renderer(type(part), "page")(part)
     return f'<style>{STYLE}</style><div class="regderive">{as_html(set_letters(page, {}))}</div>'
+
+
+def render_fields(held: Held) -> str:
+    """Return what is held as a table of its fields."""
+    rows = (f"<tr><th>{n}</th><td>{escape(x)}</td></tr>" for n, x in fields_of(held))
+    return f"<table><caption>{type(held).__name__}</caption>{''.join(rows)}</table>"
 
 
 def document(title: str, body: str, *scripts: str, module: str = "", style: str = "") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
 from pathlib import Path
 
-from derive.printable import Printable, Shown, renderer
+from derive.printable import Held, Printable, Shown, fields_of, renderer
 from derive.render.document import Display, Document, Grid, Part, inline, punctuate
 from derive.render.page.blocks import set_letters
 from derive.sources import reference
@@ -46,9 +46,15 @@ def render_latex(
     return document(page) if standalone else f"{NEEDS}\n{snippet(page)}"
 
 
-def render_formula(part: Shown) -> str:
-    """Return a part of a record, as a notebook shows it."""
-    return snippet(set_letters(renderer(type(part), "page")(part), {}))
+def render_formula(record: Printable | Shown) -> str:
+    """Return the formula of a record, or a part of one, as a notebook shows it."""
+    return snippet(set_letters(renderer(type(record), "page")(record).brief, {}))
+
+
+def render_fields(held: Held) -> str:
+    """Return what is held as a table of its fields."""
+    cells = (rf"\verb|{n}| & \verb|{x.replace('|', '/')}|" for n, x in fields_of(held))
+    return r"$\begin{array}{ll} " + r" \\ ".join(cells) + r" \end{array}$"
 
 
 def snippet(page: Document) -> str:
