@@ -108,7 +108,11 @@ class Items:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells below a head; where these are too wide the last cell is below its row."""
+    """Rows of cells below a head.
+
+    Where these are too wide, the first cell is before as many others as fit, if it names the row,
+    as its head is empty; else the last cell is below its row.
+    """
 
     head: tuple[object, ...]
     rows: tuple[tuple[object, ...], ...]

@@ -78,6 +78,15 @@ def test_many_models_are_in_several_tables():
     assert max(map(len, lines)) <= 80
 
 
+def test_a_column_of_an_article_has_as_many_models_as_fit():
+    wide = compare({"tied pair": TIED, "linear neuron": GIVEN["neuron"], "exp": "exp(v)"})
+    latex = wide.to_latex()
+    assert re.findall(r"tabular}{@{}(\w+)@{}}", latex) == ["lll", "ll"]
+    assert latex.count("exists & proved") == 2
+    assert latex.index("& tied pair & linear neuron") < latex.index("& exp" + 2 * "\\")
+    assert "<th>tied pair</th><th>linear neuron</th><th>exp</th>" in wide.to_html()
+
+
 def test_a_frame_has_a_row_for_each_model(found):
     pytest.importorskip("pandas", reason="pandas is not installed")
     frame = found.to_frame()

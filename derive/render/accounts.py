@@ -157,23 +157,14 @@ def tell_regimes(r: Regimes) -> Document:
 
 def tell_comparison(c: Comparison) -> Document:
     """Return models side by side: tables of what has a name, then F, Q, K and steps of each."""
-    groups: list[list[Column]] = [[]]
-    for m in c.columns:
-        if sum(max(COLUMN, len(x.label) + 2) for x in (*groups[-1], m)) > ABREAST and groups[-1]:
-            groups.append([])
-        groups[-1].append(m)
     count = f"{len(c.columns)} models" if c.columns[1:] else c.columns[0].label
-    parts = [Part(f"{count}, side by side", map(_beside, groups))]
+    parts = [Part(f"{count}, side by side", (_beside(c.columns),))]
     for heading, lines in OF_EACH.items():
         told = [(note(f"of {m.label}:"), *found) for m in c.columns if (found := [*lines(m)])]
         parts += map(Part, (heading, *repeat("", len(told) - 1)), told)
     ds = [m.derivation for m in c.columns]
     taken = frozenset[str]().union(*(taken_names(d.parameterization, (SCALE,)) for d in ds))
     return Document(parts, taken, {k: v for d in ds for k, v in norms_of(d.direction).items()})
-
-
-ABREAST, COLUMN = 60, 14
-"""Characters of a line beside the names of its rows, and of a column at most, but for its head."""
 
 
 def _beside(columns: Sequence[Column]) -> Table:

@@ -41,6 +41,22 @@ class Grid:
     columns: str
 
 
+def abreast(first: object, widths: Sequence[float], most: float) -> list[list[int]]:
+    """Return the columns of tables that are at most so wide; all of one whose *first* head is said.
+
+    The first column, which names the rows, is in each of them.
+
+    >>> abreast("", [4, 3, 3, 3], 10), abreast("name", [4, 3, 3, 3], 10)
+    ([[0, 1, 2], [0, 3]], [[0, 1, 2, 3]])
+    """
+    found = [[0]]
+    for i, width in enumerate(widths[1:], 1):
+        if not first and found[-1][1:] and sum(widths[k] for k in found[-1]) + width > most:
+            found.append([0])
+        found[-1].append(i)
+    return found
+
+
 Element: TypeAlias = str | Display | Items | Grid
 """A block; the lines of a list are the blocks of each item."""
 

@@ -16,7 +16,7 @@ from derive.limits.limit import Point
 from derive.model.condition import Condition
 from derive.printable import Printable
 from derive.render.arranged import TOO_LONG
-from derive.render.document import document
+from derive.render.document import abreast, document
 from derive.render.plain import (
     at,
     formula_text,
@@ -24,6 +24,7 @@ from derive.render.plain import (
     mark_quoted,
     polynomial_text,
     step_aside,
+    unmark,
     wrap,
 )
 from derive.render.sections import flatten
@@ -72,12 +73,21 @@ class Layout:
     def columns(self) -> list[tuple[int, bool]]:
         """How wide the columns are, and whether all in them are numbers."""
         columns = zip(*self.texts, strict=True)
-        return [(max(map(len, c)), all(x[:1] in "-(0123456789" for x in c[1:])) for c in columns]
+        return [
+            (max(len(unmark(x)) for x in c), all(x[:1] in "-(0123456789" for x in c[1:]))
+            for c in columns
+        ]
 
     @property
     def wide(self) -> bool:
-        """Whether the rows do not fit on lines."""
-        return sum(width + 2 for width, _ in self.columns) > COLUMNS
+        """Whether the rows do not fit on lines, and the first cells do not name them."""
+        return self.table.head[0] != "" and sum(width + 2 for width, _ in self.columns) > COLUMNS
+
+
+def padded(cell: str, width: int, number: bool) -> str:
+    """Return a cell of so many columns beside its marks."""
+    blanks = " " * (width - len(unmark(cell)))
+    return f"{blanks}{cell}" if number else f"{cell}{blanks}"
 
 
 def render_text(record: Printable, width: int = 80) -> str:
@@ -160,13 +170,13 @@ def _(line: Equations) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Table) -> Iterator[str]:
-    layout = Layout(line)
-    for row in layout.texts:
-        cells = zip(row, layout.columns, strict=True)
-        padded = [cell.rjust(w) if number else cell.ljust(w) for cell, (w, number) in cells]
-        yield "  ".join(padded[:-1] if layout.wide else padded).rstrip()
-        if layout.wide:
-            yield f"  {row[-1]}"
+    layout, columns = Layout(line), Layout(line).columns
+    for group in abreast(line.head[0], [width + 2 for width, _ in columns], COLUMNS):
+        for row in layout.texts:
+            cells = ((row[i], *columns[i]) for i in group[: -1 if layout.wide else None])
+            yield "  ".join(padded(*cell) for cell in cells).rstrip()
+            if layout.wide:
+                yield f"  {row[-1]}"
 
 
 @lines_of.register

@@ -7,8 +7,9 @@ from functools import singledispatch
 from pathlib import Path
 
 from derive.printable import Held, Printable, Shown, fields_of, renderer
-from derive.render.document import Display, Document, Grid, Part, inline, punctuate
+from derive.render.document import Display, Document, Grid, Part, abreast, inline, punctuate
 from derive.render.page.blocks import set_letters
+from derive.render.page.lines import COLUMN, words_width
 from derive.sources import reference
 from derive.statement import Items
 
@@ -114,10 +115,14 @@ def _(block: Items) -> Iterator[str]:
 
 @lines_of.register
 def _(block: Grid) -> Iterator[str]:
-    yield rf"\begin{{center}}\small\begin{{tabular}}{{@{{}}{block.columns}@{{}}}}"
-    for i, row in enumerate(block.rows):
-        yield rf"{' & '.join(map(words, row))}\\" + r" \hline\noalign{\smallskip}" * (i == 0)
-    yield r"\end{tabular}\end{center}"
+    widths = [max(map(words_width, cells)) for cells in zip(*block.rows, strict=True)]
+    for group in abreast(block.rows[0][0], widths, COLUMN):
+        columns = "".join(block.columns[i] for i in group)
+        yield rf"\begin{{center}}\small\begin{{tabular}}{{@{{}}{columns}@{{}}}}"
+        for k, row in enumerate(block.rows):
+            cells = " & ".join(words(row[i]) for i in group)
+            yield rf"{cells}\\" + r" \hline\noalign{\smallskip}" * (k == 0)
+        yield r"\end{tabular}\end{center}"
 
 
 def words(text: str) -> str:
