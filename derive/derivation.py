@@ -145,6 +145,14 @@ class Derivation(Claims, Plotted, Explored, Certified):
         found: Compared = importlib.import_module(AUDIT).compare_conjecture(self, Q)
         return found
 
+    def in_all_weights(self) -> Derivation:
+        """Return the derivation without ties, which a perturbation of the flow may end."""
+        if not self.ties:
+            return self
+        moving = leave_out(self.parameterization, self.idle)
+        found = _derive_moving(moving, None, Stages(None, lambda stage: None), lambda known: None)
+        return replace(found, parameterization=self.parameterization, idle=self.idle)
+
     @functools.cached_property
     def conserved(self) -> Conserved:
         """Conserved quantities of all blocks."""

@@ -186,8 +186,9 @@ def regimes(
         limits += _limits(flow, point)
     decided = _decided_by_kernel(derivation, flow.kernel)
     result = Regimes(derivation, variable, flow.kernel, flow.homogeneity, decided, tuple(limits))
-    if flow.homogeneity is None and p.geometry == EUCLIDEAN:
-        result = replace(result, grading=entries(p, find_gradings(p).one) or None)
+    given = derivation.parameterization
+    if flow.homogeneity is None and given.geometry == EUCLIDEAN:
+        result = replace(result, grading=entries(given, find_gradings(given).one) or None)
     growing = (growing_limits(derivation, point) for point in points)
     result = replace(result, growing=tuple(chain.from_iterable(growing)))
     if direction is not None:
@@ -213,6 +214,8 @@ class _Flow:
         p, g = derivation.potential.parameterization, derivation.warping.g
         notation = Notation(p, tuple(range(p.d)))
         homogeneity = find_homogeneity(p, notation)
+        if derivation.parameterization.homogeneity is None:
+            homogeneity = None  # F is homogeneous where weights are tied alone
         # Several blocks need no warp.
         alone = len(derivation.blocks) == 1
         H = (derivation.blocks[0].warping.H if alone else None) or (p.field.zero,) * p.d

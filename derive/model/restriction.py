@@ -4,11 +4,12 @@ If w_S = 0 at the start, and the derivatives of every output along w_S vanish wh
 then the flow is that of F without these idle weights: identities that fail for general weights
 may hold there, as for a second neuron that is dead from the start.
 
-From special starts, such as aligned neurons, the flow never leaves a linear subspace V, the
-closure of w_0 under the fields G^-1 dF_a, found exactly over the constants of the start. There it
-is the flow of F restricted to V in the metric that V has from G, with the same K. Where V has a
-basis b_k on which some of the weights are coordinates s_k and which is orthogonal at every point
-of V in a diagonal G, that metric is sum_k |b_k|^2 ds_k^2: each s_k has the rate 1/|b_k|^2.
+From special starts, such as aligned neurons, the flow never leaves an affine subspace w_0 + V: V
+is the closure of 0 under the fields G^-1 dF_a on w_0 + V, found exactly over the constants of the
+start. There it is the flow of F restricted to w_0 + V in the metric that this has from G, with the
+same K. Where V has a basis b_k on which some of the weights are coordinates s_k and which is
+orthogonal at every point in a diagonal G, that metric is sum_k |b_k|^2 ds_k^2: each s_k has the
+rate 1/|b_k|^2.
 
 An output that is an affine function of others there adds a row to X beta = y and nothing to F.
 """
@@ -19,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
+from operator import sub
 
 from derive.errors import DeriveError, InputError, LanguageError
 from derive.exact.field.function_field import FunctionField, RationalFunction
@@ -43,7 +45,7 @@ class Restriction:
 
     Attributes:
         parameterization: F in the others; ratios of start values are parameters of it.
-        ties: each weight left out that stays a combination of the others, with that combination.
+        ties: each weight left out that stays a combination of the others and 1, with that.
     """
 
     parameterization: Parameterization
@@ -51,7 +53,7 @@ class Restriction:
 
 
 def find_ties(p: Parameterization) -> Restriction | None:
-    """Return the restriction of F to the subspace that the flow stays in, or None without one."""
+    """Return F on the affine subspace that the flow stays in, None where that is all."""
     if p.vectors or not p.geometry.is_diagonal or len(p.start_symbols) >= p.p:
         return None
     try:
@@ -61,21 +63,25 @@ def find_ties(p: Parameterization) -> Restriction | None:
     if basis is None:
         return None
     kept = [p.weights[pivot_of(row)] for row in basis]
-    relations = dict[str, Tree]()
-    for k, w in enumerate(p.weights):
-        used = [(row[k], b) for row, b in zip(basis, kept, strict=True) if not row[k].is_zero()]
-        parts = [b if c == 1 else f"({c!r})*{b}" for c, b in used]
-        if w not in kept:
-            relations[w] = parse_expression(" + ".join(parts) or "0")
+    relations = {w: _tie(p, k, basis, kept) for k, w in enumerate(p.weights) if w not in kept}
     rates = _induced_rates(p, basis, relations, kept)
     reduced = None if rates is None else _restricted(p, relations, kept, rates)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
 
 
+def _tie(p: Parameterization, k: int, basis: list[Row], kept: list[str]) -> Tree:
+    """Return weight k as a combination of those kept and 1."""
+    used = [(row[k], b) for row, b in zip(basis, kept, strict=True) if not row[k].is_zero()]
+    offset = reduce(sub, (c * p.w0[p.weights.index(b)] for c, b in used), p.w0[k])
+    parts = [b if c == 1 else f"({c!r})*{b}" for c, b in used]
+    parts += [f"({offset!r})"] * (not offset.is_zero())
+    return parse_expression(" + ".join(parts) or "0")
+
+
 def _induced_rates(
     p: Parameterization, basis: list[Row], relations: dict[str, Tree], kept: list[str]
 ) -> tuple[Tree, ...] | None:
-    """Return the rates 1/|b_k|^2 of the metric on the span, or None where that is not diagonal."""
+    """Return the rates 1/|b_k|^2 of the metric on V, or None where that is not diagonal."""
     on_it = [substituted(tree, relations) for tree in p.geometry.trees] or [ONE] * p.p
 
     def inner(x: Row, y: Row) -> Tree:
@@ -92,12 +98,13 @@ def _induced_rates(
     elements = build_elements([*crossed, *squares], kept, constants, p.positive, p.field.clock)
     if not all(x.is_zero() for x in elements[: len(crossed)]):
         return None
-    return tuple(parse_expression(repr(1 / x)) for x in elements[len(crossed) :])
+    rates = tuple(parse_expression(repr(1 / x)) for x in elements[len(crossed) :])
+    return rates if {*rates} != {ONE} or p.rates else ()
 
 
 def _invariant_subspace(p: Parameterization) -> list[Row] | None:
-    """Return a reduced basis of the closure of w_0 under the fields, None for the whole space."""
-    basis = echelon([list(p.w0)])
+    """Return a reduced basis of V, None for the whole space."""
+    basis = list[Row]()
     while True:
         rows = [*basis, *_images(p, basis)]
         if shows_full_rank([*zip(*rows, strict=True)]) or len(grown := echelon(rows)) >= p.p:
@@ -108,7 +115,7 @@ def _invariant_subspace(p: Parameterization) -> list[Row] | None:
 
 
 def _images(p: Parameterization, basis: list[Row]) -> list[Row]:
-    """Return vectors that span the values of the fields on the span of the basis."""
+    """Return vectors that span the values of the fields on w_0 and the span of the basis."""
     constants = p.start_field
     space = constants.extended([f"_s{i}" for i in range(len(basis))])
 
@@ -117,7 +124,7 @@ def _images(p: Parameterization, basis: list[Row]) -> list[Row]:
         known = {x: space.named(x) for x in p.parameters}
         for k, w in enumerate(p.weights):
             pairs = zip(space.gens, basis, strict=False)
-            known[w] = sum((s * space.embed(b[k]) for s, b in pairs), space.zero)
+            known[w] = sum((s * space.embed(b[k]) for s, b in pairs), space.embed(p.w0[k]))
         for g in (g for g in p.field.generators if g.name not in known):
             known[g.name] = tower.generator_at(g, known)
         images = [tower.field.embed(known[name]) for name in p.field.names]

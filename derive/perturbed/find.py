@@ -95,11 +95,13 @@ def perturb(
     """
     kinds, derivation = read_kinds(by), derived(model, progress)
     enter = progress or (lambda step: None)
+    process = read_process(process, derivation.parameterization)
+    if not _stays_tied(derivation, kinds, process, penalty):
+        derivation = derivation.in_all_weights()
     if (d := derivation).direction is not None:
         enter("coordinates in the plane of the vector")
         d = followed_in_plane(d)
     enter(f"drift under {', '.join(kinds)}")
-    process = read_process(process, d.parameterization)
     leaves = follow(d.blocks, process)
     tree = None if penalty is None else _penalty(kinds, derivation, leaves, penalty)
     drift = _drifts(kinds, tree)
@@ -157,9 +159,9 @@ def read_process(process: object, p: Parameterization) -> str:
 def _penalty(
     kinds: Sequence[str], given: Derivation, leaves: Sequence[Leaf], penalty: str | Expr
 ) -> Tree:
-    """Return the penalty, if it goes with what is asked and moves only what is followed."""
+    """Return the penalty in the weights that are followed, if it goes with what is asked."""
     tree = read_tree(penalty, "the penalty")
-    tree = _in_fewer_weights(tree, given)
+    tree = substituted(tree, dict(given.ties))
     if "decay" not in kinds or len(leaves) != 1:
         raise InputError(
             "a penalty goes with decay, and with one output or outputs that share weights"
@@ -175,21 +177,21 @@ def _penalty(
     return tree
 
 
-def _in_fewer_weights(penalty: Tree, given: Derivation) -> Tree:
-    """Return the penalty in the weights that are followed, where it leaves the others so."""
-    if not given.ties:
-        return penalty
-    ties = {Symbol(w): to_sympy(x) for w, x in given.ties}
-    psi, weights = to_sympy(penalty), map(Symbol, given.parameterization.weights)
+def _stays_tied(
+    d: Derivation, kinds: Sequence[str], process: str, penalty: str | Expr | None
+) -> bool:
+    """Tell whether weights stay tied: steps along fields keep them so, and some penalties do."""
+    if process == MIRROR or "decay" not in kinds:
+        return process != MIRROR
+    ties = {Symbol(w): to_sympy(x) for w, x in d.ties}
+    weights = [*map(Symbol, d.parameterization.weights)]
+    psi = sympy.Add(*(w**2 for w in weights)) / 2
+    if penalty is not None:
+        psi = to_sympy(read_tree(penalty, "the penalty"))
     slopes = {w: psi.diff(w).xreplace(ties) for w in weights}
-    gaps = [slopes[w] - tie.xreplace(slopes) for w, tie in ties.items()]
-    decide = ZeroTest(given.potential.parameterization, {})
-    if not all(map(decide.vanishes, gaps)):
-        raise InputError(
-            "from this start F is followed in fewer weights, which the penalty does not keep so: "
-            "choose another start"
-        )
-    return substituted(penalty, dict(given.ties))
+    along = {w: tie - tie.xreplace(dict.fromkeys(weights, sympy.S.Zero)) for w, tie in ties.items()}
+    decide = ZeroTest(d.potential.parameterization, {})
+    return all(decide.vanishes(slopes[w] - tie.xreplace(slopes)) for w, tie in along.items())
 
 
 def _drifts(kinds: Sequence[str], penalty: Tree | None) -> Drifts:

@@ -9,8 +9,10 @@ import sympy
 from scipy.optimize import linprog
 
 from derive import Parameterization, Verdict
+from derive.certificate.checking.check import check_text
 from derive.errors import InputError
 from derive.exact.balls import largest
+from derive.language import to_text
 from derive.model.grading import find_gradings
 from derive.model.restriction import find_ties
 from numerics import crosscheck, flow, interpolate
@@ -235,6 +237,29 @@ def test_fewer_weights_have_the_simpler_form(F, start, rates, kind):
     assert dict(d.ties).keys() == {"v"}
     assert (d.verdict, d.potential.pieces[0].kind) == (Verdict.PROVED, kind)
     assert crosscheck(d, digits=20).passed
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "ties"),
+    [
+        (["x*(b + 1/b)", "y*(b + 1/b)"], {"b": "1"}, {"b": "1"}),
+        (["a*b/(1 + a**2)"], {"a": "1"}, {"a": "1"}),
+        (["a*cosh(b)"], {"b": "0"}, {"b": "0"}),
+        (["g*v/sqrt(u**2 + v**2)"], {"g": "1", "v": "2", "u": "0"}, {"v": "2", "u": "0"}),
+        (["a*b*c + d"], {"a": "2", "b": "0", "c": "0"}, {"a": "2", "b": "0", "c": "0"}),
+        (["(u + v)*w"], {"u": "1", "v": "2"}, {"v": "u + 1"}),
+        (["u*v"], {"u": "1", "v": "s"}, None),
+        (["x*(b + 1/b)"], {"b": "2"}, None),
+    ],
+)
+def test_the_flow_stays_in_an_affine_subspace(outputs, start, ties):
+    """A weight whose derivative is 0 where it starts stands still; a difference may be kept."""
+    d = derive_once(outputs, start)
+    assert {w: to_text(tree) for w, tree in d.ties} == (ties or {})
+    assert d.verdict is Verdict.PROVED
+    assert ties is None or d.potential.pieces[0].integrand is None
+    assert crosscheck(d, digits=20).passed
+    assert not check_text(d.to_json()).open
 
 
 SIDES = [("(w**2)**(1/3)", "-1"), ("(w**2)**(1/4)", "-1"), ("((w-2)**2)**(1/3)", "1")]

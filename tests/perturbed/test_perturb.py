@@ -169,11 +169,12 @@ def test_what_is_no_model_is_refused(verb):
 
 
 @pytest.mark.parametrize("penalty", ["a**2", "(a**2 + u1**2 + u2**2)/2"])
-def test_a_penalty_is_refused_where_it_may_break_a_tie(penalty):
+def test_a_penalty_that_may_break_a_tie_is_followed_in_all_weights(penalty):
     start = {"a": 1, "b": 2, "u1": 1, "u2": 0, "v1": 2, "v2": 0}
     tied = derive_once(["a*u1 + b*v1", "a*u2 + b*v2"], start)
-    with pytest.raises(InputError, match="fewer weights"):
-        perturb(tied, "decay", penalty=penalty)
+    found = perturb(tied, "decay", penalty=penalty)
+    assert (len(tied.ties), found.derivation.ties, found.verdict) == (3, (), Verdict.UNDECIDED)
+    assert confirm_perturbation(found).passed
 
 
 @pytest.mark.parametrize(
@@ -263,8 +264,25 @@ def test_a_penalty_is_followed_in_fewer_weights_where_it_leaves_the_others_so():
     balanced = drift({"u": "2", "v": "-2"}, "u**4 + v**4")
     assert not balanced.of_laws
     assert confirm_perturbation(balanced).passed
-    with pytest.raises(InputError, match="does not keep so"):
-        drift({"u": "2", "v": "-2"}, "u**4 + 2*v**4")
+    unlike = drift({"u": "2", "v": "-2"}, "u**4 + 2*v**4")
+    assert (unlike.of_laws[0].finding.verdict, unlike.derivation.ties) == (Verdict.REFUTED, ())
+    assert confirm_perturbation(unlike).passed
+
+
+@pytest.mark.parametrize(
+    ("F", "start", "mirror", "by", "tied"),
+    [
+        ("(u+v)*w", {"u": "1", "v": "2"}, None, "decay", False),
+        ("(u+v)*w", {"u": "1", "v": "2"}, None, "momentum", True),
+        ("u*v", {"u": "1", "v": "2"}, "u*log(u) - u + v*log(v) - v", "step", False),
+        ("a*(b+1/b)", {"b": "1"}, None, "noise", True),
+    ],
+)
+def test_what_ends_a_tie_is_followed_in_all_weights(F, start, mirror, by, tied):
+    """Decay ends v = u + 1, and so do steps of log(v) and log(u)."""
+    v = perturb(derive_once(F, start, mirror=mirror), by)
+    assert bool(v.derivation.ties) == tied
+    assert confirm_perturbation(v).passed
 
 
 ENTROPY = "p*log(p) + m*log(m)"
