@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from itertools import chain
 from typing import TypeAlias
@@ -272,27 +273,25 @@ def crosscheck(
         count, given = derivation.count, {**dict(derivation.start), **given}
         derivation = derivation.derivation
     check_kind(derivation, Derivation, "derive('p**2')")
-    subject, given = in_numbers(in_components(derivation), given)
-    p, potential = subject.parameterization, subject.potential
-    if not potential.pieces:
-        raise NumericalError(f"there is no Q to check: {potential.finding.words}")
-    refuse_integrals(potential.pieces)
+    derivation = in_components(derivation)
+    if not derivation.potential.pieces:
+        raise NumericalError(f"there is no Q to check: {derivation.potential.finding.words}")
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
+    subject = Subject.of(derivation, given, X, count)
+    potential, symbols = subject.potential, subject.parameterization.start_symbols
+    refuse_integrals(potential.pieces)
     rng = np.random.default_rng(0) if rng is None else rng
-    count = count or (1 if p.d > 1 else _copies_for(X))
-    fixed = fixed_starts(p.start_symbols, given, count)
 
     def check() -> CrossCheck:
-        starts = draw_starts(potential, fixed, rng)
-        return _check(subject, complete_problem(p, X, y, starts, rng), digits)
+        return _check(subject, subject.problem(rng, X, y), digits)
 
     def sound() -> CrossCheck:
         if (found := check()).broken:
             raise NumericalError(f"{', '.join(found.broken)} changed sign along the flow")
         return found
 
-    drawn = X is None or any(len(values) < len(p.start_symbols) for values in fixed)
+    drawn = X is None or any(len(values) < len(symbols) for values in subject.fixed)
     found = first_sound(sound, "check Q") if drawn else check()
     if X is not None or potential.other_side is not None or not found.passed:
         return found
@@ -300,13 +299,50 @@ def crosscheck(
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
-    """What is checked: the flow on F, its conserved quantities, and Q."""
+class Subject:
+    """What is checked: the flow on F, its conserved quantities, and Q; and starts, a copy each."""
 
     parameterization: Parameterization
     potential: Potential
     laws: tuple[Tree, ...]
     warp: Expr | None
+    fixed: Sequence[Mapping[str, Fraction]]
+
+    @classmethod
+    def of(
+        cls,
+        derivation: Derivation,
+        start: Mapping[str, object],
+        X: Iterable[object] | None = None,
+        copies: int = 0,
+    ) -> Subject:
+        """Give the parameters of F the numbers in *start*, by default halves of odd numbers.
+
+        Copies of one output are as many as X has columns.
+        """
+        potential, laws = derivation.potential, derivation.conserved.laws
+        p = (potential if derivation.ties else derivation).parameterization
+        names = p.parameters
+        if names:
+            values = parameters_at(names, start)
+            potential = specialize(potential, values)
+            p = potential.parameterization
+            laws = tuple(exact(law, values) for law in laws)
+        trees = tuple(from_sympy(smooth(law), ANY_SIZE) for law in laws)
+        rest = {name: value for name, value in start.items() if name not in names}
+        columns = COPIES if X is None else len(read_matrix(X)[0])
+        fixed = fixed_starts(p.start_symbols, rest, copies or (1 if p.d > 1 else columns))
+        return cls(p, potential, trees, derivation.warping.g, fixed)
+
+    def problem(
+        self,
+        rng: np.random.Generator,
+        X: Iterable[object] | None = None,
+        y: Iterable[object] | None = None,
+    ) -> RegressionProblem:
+        """Draw what of the starts, X and y is not given."""
+        starts = draw_starts(self.potential, self.fixed, rng)
+        return complete_problem(self.parameterization, X, y, starts, rng)
 
     def side(self, end: Flow) -> Potential:
         """Return the Q of flows that end here; of two where the warp is 0 at the start."""
@@ -317,29 +353,7 @@ class _Subject:
         return self.potential if evaluated(self.warp, at) > 0 else other
 
 
-def in_numbers(
-    derivation: Derivation, start: Mapping[str, object]
-) -> tuple[_Subject, dict[str, object]]:
-    """Give the parameters of F the numbers in *start*, by default halves of odd numbers."""
-    potential, laws = derivation.potential, derivation.conserved.laws
-    p = (potential if derivation.ties else derivation).parameterization
-    names = p.parameters
-    if names:
-        values = parameters_at(names, start)
-        potential = specialize(potential, values)
-        p = potential.parameterization
-        laws = tuple(exact(law, values) for law in laws)
-    trees = tuple(from_sympy(smooth(law), ANY_SIZE) for law in laws)
-    rest = {name: value for name, value in start.items() if name not in names}
-    return _Subject(p, potential, trees, derivation.warping.g), rest
-
-
-def _copies_for(X: Iterable[object] | None) -> int:
-    """Return how many copies of a single output the columns of X are for."""
-    return COPIES if X is None else len(read_matrix(X)[0])
-
-
-def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
+def _check(subject: Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
     """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
     end = problem.flow(digits + GUARD, conserved=problem.model.spread(subject.laws))
     check = _compare(subject, problem, end, digits, digits)
@@ -347,7 +361,7 @@ def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossC
 
 
 def _compare(
-    subject: _Subject, problem: RegressionProblem, end: Flow, digits: int, precision: int
+    subject: Subject, problem: RegressionProblem, end: Flow, digits: int, precision: int
 ) -> CrossCheck:
     """Compare to *digits*, with Q evaluated to *precision* digits and guard digits."""
     potential, copies = subject.side(end), problem.copies(end)

@@ -33,17 +33,8 @@ from derive.perturbed.drift import Drift
 from derive.perturbed.find import perturb
 from derive.perturbed.followed import followed_in_plane
 from derive.perturbed.record import Perturbation
-from numerics.confirm.crosscheck import in_numbers
-from numerics.confirm.regression_problem import (
-    ANY_SIZE,
-    COPIES,
-    RegressionProblem,
-    complete_problem,
-    digits_of,
-    draw_starts,
-    smooth,
-)
-from numerics.evaluate.lowering import fixed_starts
+from numerics.confirm.crosscheck import Subject
+from numerics.confirm.regression_problem import ANY_SIZE, RegressionProblem, digits_of, smooth
 from numerics.evaluate.numbers import Array, Real, compiled, evaluated, exact, on_arrays, rational
 from numerics.evaluate.start import parameters_at
 
@@ -160,10 +151,8 @@ def drawing(
         found = perturb(d, found.by, penalty=found.penalty, process=found.process)
     p = d.parameterization
     values = parameters_at(p.parameters, start)
-    subject, rest = in_numbers(d, {**start, **values})
+    subject = Subject.of(d, {**start, **values})
     one, taken = subject.parameterization, d.blocks[0].notation.taken
-    fixed = fixed_starts(one.start_symbols, rest, 1 if one.d > 1 else COPIES)
-
     bound = partial(exact, values=values)
     laws, dual = (
         # that an integral is moved by itself tells nothing
@@ -179,8 +168,7 @@ def drawing(
     psi = _psi(found, one, values)
 
     def draw() -> Case:
-        starts = draw_starts(subject.potential, fixed, rng)
-        problem = complete_problem(one, None, None, starts, rng)
+        problem = subject.problem(rng)
         return Case(problem, laws, dual, begin, taken, problem.model.spread(h), psi)
 
     return draw

@@ -22,19 +22,16 @@ from derive.model.rates import read_power
 from derive.model.steepest import PushedMap
 from derive.optimizers.pushed import PushedDerivation
 from derive.records import Potential
-from numerics.confirm.crosscheck import GUARD, in_numbers
+from numerics.confirm.crosscheck import GUARD, Subject
 from numerics.confirm.regression_problem import (
-    COPIES,
     SLACK,
     Check,
     RegressionProblem,
-    complete_problem,
     digits_of,
-    draw_starts,
     first_sound,
     least,
 )
-from numerics.evaluate.lowering import fixed_starts, joint
+from numerics.evaluate.lowering import joint
 from numerics.evaluate.numbers import Array, Real, compiled, rational
 from numerics.integrator.builder import Builder, Register, Tape, compile_forward
 from numerics.integrator.gradient_flow import DriftWatch, Steered
@@ -87,16 +84,14 @@ def check_steered(d: Derivation, digits: int = 30) -> Check:
     Raises:
         NumericalError: no data were found on which no slope changes its sign.
     """
-    rng, (subject, given) = np.random.default_rng(0), in_numbers(in_components(d), {})
-    p, potential = subject.parameterization, subject.potential
-    fixed = fixed_starts(p.start_symbols, given, 1 if p.d > 1 else COPIES)
-    s = p.geometry.steering.exponent
+    rng, subject = np.random.default_rng(0), Subject.of(in_components(d), {})
+    s = subject.parameterization.geometry.steering.exponent
     assert s is not None
 
     def check() -> Check:
-        starts = draw_starts(potential, fixed, rng)
-        problem = complete_problem(p, None, None, starts, rng)
-        return _Run(problem, s).compared(potential, problem.model.spread(subject.laws), digits)
+        problem = subject.problem(rng)
+        laws = problem.model.spread(subject.laws)
+        return _Run(problem, s).compared(subject.potential, laws, digits)
 
     return first_sound(check, "check Q")
 

@@ -10,7 +10,6 @@ import pytest
 import sympy
 from mpmath import mp, mpf
 from sympy.utilities.lambdify import implemented_function
-from witness_flow import number, risen
 
 from derive import Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
@@ -29,6 +28,7 @@ from numerics.confirm.crosscheck import crosscheck, on_curve, with_roots
 from numerics.evaluate.numbers import evaluated
 from tests.certificate.certificates import assert_rejected
 from tests.published import certified_once, derive_once
+from tests.witness_flow import number, risen
 
 TIME = mpf(1) / 8
 OVER_A_WEIGHT = [

@@ -3,7 +3,6 @@
 import mpmath
 import pytest
 import sympy
-from witness_flow import Model, evaluate, number, real_roots
 
 from derive import Parameterization
 from derive.exact.towers.tower import build_elements
@@ -13,6 +12,7 @@ from derive.potential import antiderivative
 from derive.potential.kernel_integral import integrate_relation
 from derive.weights.coordinate import KernelRelation, find_kernel_relation, find_power
 from tests.published import derive_once
+from tests.witness_flow import Model, evaluate, number, real_roots
 
 A, B = mpmath.mpf("1.3"), mpmath.mpf("0.7")
 HYPERBOLIC = (

@@ -7,7 +7,6 @@ import pytest
 import sympy
 from mpmath import mp, mpf
 from sympy.core.function import AppliedUndef
-from witness_flow import evaluate, risen
 
 from derive import Parameterization, Verdict
 from derive.exact.named_integrals import Li2
@@ -22,6 +21,7 @@ from derive.render.text import text_lines
 from numerics import crosscheck
 from tests.conditions import texts
 from tests.published import derive_once
+from tests.witness_flow import evaluate, risen
 
 TIME = mpf(1) / 4
 K = sympy.Function("K")

@@ -11,7 +11,6 @@ import sympy
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from test_properties_catalogue import gradient, value
-from witness_flow import confirms
 
 from derive import Parameterization, Verdict, derive
 from derive.errors import DeriveError
@@ -26,6 +25,7 @@ from derive.model.signs import Premises
 from derive.potential.piece import start_signs
 from derive.testing import KINDS, assert_mirror_flow, parameterizations, starts
 from tests.conditions import holds, texts
+from tests.witness_flow import confirms
 from tests.witnesses import WITNESSES, Refuted, repeated
 
 NUMBERS = st.sampled_from(["1", "2", "-1", "1/2", "-3/2"])
