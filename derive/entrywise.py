@@ -1,8 +1,9 @@
 """Maps of open size derived: beta_i = F(v_i; sums, single weights), for every n at once.
 
 A yes is dual coordinates in generic entries, which solve their equations with sums as independent
-symbols, and so for every n. A no is an equation for the warp in three generic outputs that fails,
-and so in every larger number of outputs.
+symbols, and so for every n; or brackets of two generic fields, which show that there is a Q without
+a formula of it. A no is an equation for the warp in three generic outputs that fails, and so in
+every larger number of outputs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sympy import Expr
 
 from derive.clock import Stages
 from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
 from derive.model.entrywise import EntrywiseMap
 from derive.model.notation import to_factored_expr
 from derive.potential.entrywise.forms import EntrywisePotential, find_entrywise_potential
@@ -28,10 +30,12 @@ from derive.verdict import Decided, Finding, Identity, Verdict
 from derive.weights.entrywise import (
     Entries,
     EntryFlow,
+    EntrywiseWarp,
     Failure,
     TooManySums,
     find_entrywise_failure,
     find_entrywise_refutation,
+    find_entrywise_warp,
 )
 from derive.weights.entrywise_dual import (
     EntrywiseDual,
@@ -53,6 +57,7 @@ class EntrywiseDerivation(Decided, Certified):
         hessian: has it one with g = 1?
         dual: dual coordinates with the laws, where they were found.
         potential: Q, where it was found.
+        warp: the slopes of log g, where these alone are known.
         failure: what shows that there is none.
 
     Two are equal where F and what was found of it are; the rest follows.
@@ -64,6 +69,7 @@ class EntrywiseDerivation(Decided, Certified):
     hessian: Decision
     dual: EntrywiseDual | None = field(default=None, compare=False)
     potential: EntrywisePotential | None = field(default=None, compare=False)
+    warp: EntrywiseWarp | None = field(default=None, compare=False)
     failure: Failure | None = field(default=None, compare=False)
 
     outcome: ClassVar[None] = None
@@ -76,7 +82,25 @@ class EntrywiseDerivation(Decided, Certified):
     @property
     def size(self) -> int:
         """The least n for which the verdict is shown; 0 where there is none."""
-        return self.failure.size if self.failure else 2 * (self.dual is not None)
+        return self.failure.size if self.failure else 2 * (self.verdict is Verdict.PROVED)
+
+    @property
+    def excluded_sizes(self) -> tuple[int, ...]:
+        """The n at which nothing is said of Q."""
+        found = self.dual or self.warp
+        return () if found is None else found.excluded_sizes
+
+    @property
+    def found(self) -> tuple[EntrywiseDual, EntrywisePotential] | None:
+        """The dual coordinates with Q, where there are formulas of them."""
+        if self.dual is None or self.potential is None:
+            return None
+        return self.dual, self.potential
+
+    @cached_property
+    def drift(self) -> Expr | None:
+        """H_i = <grad log g, grad F_i>, where it alone is known of g."""
+        return None if self.warp is None else self.notation.expr(self.warp.H)
 
     @cached_property
     def warping(self) -> Decision:
@@ -98,15 +122,15 @@ class EntrywiseDerivation(Decided, Certified):
     def conditions(self) -> tuple[Text, ...]:
         """What Q asks of v_i, for every i along the flow, and of constants, beside g > 0."""
         found, at = self.potential, self.notation
+        sizes = (f"{at.n} != {n}" for n in self.excluded_sizes)
         if found is None or self.dual is None:
-            return ()
+            return tuple(Text(x, "given") for x in sizes)
         images = {**at.symbols, self.parameterization.indexed: at.entry("i")}
         factors = sympy.Mul.make_args(to_factored_expr(self.dual.slope, images))
         pairs = (x.as_base_exp() for x in factors if x.has(at.entry("i")))
         open_ = [(b, ">" if e.is_integer is not True else "!=") for b, e in pairs if b != sympy.E]
         zeros = [f"{b} {sign} 0" for b, sign in open_ if not b.is_positive]
         signs = [f"{at.symbols.get(x, at.entry('i'))} > 0" for x in self.parameterization.positive]
-        sizes = (f"{at.n} != {n}" for n in self.dual.excluded_sizes)
         texts = (*signs, *zeros, *self._clock_runs, *(f"{x} != 0" for x in found.excluded), *sizes)
         return tuple(Text(x, "given") for x in texts)
 
@@ -204,14 +228,16 @@ def derive_entrywise(
             return _by_dual(entries)
         except (NotOfThisKind, TooManySums) as why:
             reason = str(why) or "more sums come up than are followed"
-        return _by_refutation(entries) or undecided(Finding(Verdict.UNDECIDED, reason))
+        otherwise = undecided(Finding(Verdict.UNDECIDED, reason))
+        return _by_warp(entries) or _by_refutation(entries) or otherwise
 
     def written() -> EntrywiseDerivation:
         assert dual is not None
         try:
             return replace(found, potential=find_entrywise_potential(dual))
-        except NotOfThisKind as reason:
-            return undecided(Finding(Verdict.UNDECIDED, f"Q was not written: {reason}"))
+        except NotOfThisKind as why:
+            late = Finding(Verdict.UNDECIDED, f"Q was not written: {why}")
+            return _by_warp(entries) or undecided(late)
 
     found = stages("dual coordinates, or none", decided, undecided)
     dual = found.dual
@@ -235,33 +261,48 @@ def _by_dual(entries: Entries) -> EntrywiseDerivation:
     dual = find_entrywise_dual(factors)
     reason = "`<grad y_i, grad F_j> = g delta_ij` in generic entries, with sums as symbols"
     finding = Finding(Verdict.PROVED, reason, dual.identities)
-    return EntrywiseDerivation(entries.model, entries, finding, _hessian(dual), dual)
+    return EntrywiseDerivation(entries.model, entries, finding, _hessian(entries, dual.drift), dual)
 
 
-def _hessian(dual: EntrywiseDual) -> Decision:
+def _by_warp(entries: Entries) -> EntrywiseDerivation | None:
+    """Show a warp by its slopes alone."""
+    try:
+        warp = find_entrywise_warp(entries)
+    except TooManySums:
+        return None
+    if warp is None:
+        return None
+    reason = (
+        "`[X_i, X_j] = H_i X_j - H_j X_i` and `X_i H_j = X_j H_i` of `X_i = grad F_i` in generic "
+        "entries, with sums as symbols"
+    )
+    finding = Finding(Verdict.PROVED, reason, warp.identities)
+    hessian = _hessian(entries, warp.H)
+    return EntrywiseDerivation(entries.model, entries, finding, hessian, warp=warp)
+
+
+def _hessian(entries: Entries, drift: RationalFunction) -> Decision:
     """Decide whether g, unique up to a factor for two outputs and more, is constant."""
-    statement, drift = "<grad log g, grad F_i> = 0", dual.drift
+    statement = "<grad log g, grad F_i> = 0"
     if drift.is_zero():
         reason = "g is constant, so none is needed"
         return Decision(Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),)))
-    failure = find_entrywise_failure(dual.entries, Equation(statement, drift, drift.field.zero))
+    failure = find_entrywise_failure(entries, Equation(statement, drift, drift.field.zero))
     if failure is None:
         reason = "g is not constant as a function of generic entries, but no weights show it"
         return Decision(Finding(Verdict.UNDECIDED, reason))
-    size = f"`{dual.entries.model.size} >= {failure.size}`"
+    size = f"`{entries.model.size} >= {failure.size}`"
     reason = f"the only warp g is not constant, for every {size}"
     return Decision(Finding(Verdict.REFUTED, reason, (failure.identity,)))
 
 
 def _by_refutation(entries: Entries) -> EntrywiseDerivation | None:
-    """Refute by three generic outputs; by closure where there are as many outputs as weights."""
+    """Refute by three generic outputs."""
     factors, model = find_factors(entries), entries.model
     if factors is not None and factors.dependent and not model.left_out:
         return None
-    square = not (model.scalars or model.left_out)
     try:
-        whole = factors.independent if factors is not None and square else None
-        failure = find_entrywise_refutation(entries, whole)
+        failure = find_entrywise_refutation(entries)
     except (TooManySums, ZeroDivisionError):
         return None
     if failure is None:

@@ -35,7 +35,7 @@ def _check(d: Any, digits: int | None) -> Any:
             gradient = d.parameterization.geometry.steering.is_gradient
             return (crosscheck if gradient else check_steered)(d, digits=digits or 30)
         case "EntrywiseDerivation", "PROVED":
-            return check_sizes(d.dual, d.potential, digits or 20)
+            return check_sizes(d.parameterization, d.found, d.excluded_sizes, digits or 20)
         case "MatrixDerivation", "PROVED":
             return check_matrices(d.parameterization, d.entry, digits or 20)
         case "MatrixDerivation", "REFUTED":

@@ -32,8 +32,9 @@ NAMED = str.maketrans("123", "ijk")
 def tell_entrywise(d: EntrywiseDerivation) -> Document:
     """Return what is said of a map of open size."""
     hessian = _finding(d.hessian.finding) if d.verdict is Verdict.PROVED else ()
-    named = () if d.y is None else (Equations((("g", d.warping.g), ("y_i", d.y))),)
-    warp = (*_finding(d.finding), *named)
+    named = [] if d.y is None else [("g", d.warping.g), ("y_i", d.y)]
+    named += [] if d.drift is None else [("H_i", d.drift)]
+    warp = (*_finding(d.finding), *([Equations(tuple(named))] if named else []))
     parts = (
         Part(tell(_headline(d), n=Text(d.parameterization.size))),
         Part("Parameterization `beta = F(w)`, for every `n`", _map(d)),
@@ -54,7 +55,8 @@ def _headline(d: EntrywiseDerivation) -> str:
     if d.verdict is Verdict.REFUTED:
         return f"{head}{every}, from almost every start."
     warped = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
-    return f"{head}{warped}{every}; `Q` is below."
+    where = "`Q` exists, without a formula of every `n`" if d.potential is None else "`Q` is below"
+    return f"{head}{warped}{every}; {where}."
 
 
 def _map(d: EntrywiseDerivation) -> Iterator[object]:
@@ -95,8 +97,9 @@ def _finding(finding: Finding) -> Iterator[object]:
 
 
 def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
-    found = d.potential
-    if found is None:
+    if d.warp is not None:
+        yield from _existence(d)
+    if (found := d.potential) is None:
         return
     at = d.notation
     yield Equations(found.written)
@@ -112,6 +115,25 @@ def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
     positive = () if at.is_positive(found.g) else (tell("`g > 0` along the flow"),)
     if asked := (*d.conditions, *positive):
         yield note("assuming {all}", all=each("{0}", ((x,) for x in asked), "; "))
+    yield from _uses(d)
+
+
+def _existence(d: EntrywiseDerivation) -> Iterator[object]:
+    """Yield what Q is where its gradient is known along the flow alone."""
+    words = (
+        "around every start at which the outputs are independent there is a `Q` with "
+        "`Hess Q = g K^-1` on the leaf, which has as many dimensions as there are outputs"
+    )
+    yield Statement(words, kind="mirror flow", by=d.finding)
+    yield note(
+        "along the flow `(grad Q)' = g lambda` and `(log g)' = sum_i H_i lambda_i`, with "
+        "`lambda = X^T (y - X beta)`"
+    )
+    yield from _uses(d)
+
+
+def _uses(d: EntrywiseDerivation) -> Iterator[Statement]:
+    """Yield what Q is for."""
     sizes = f"for every `n >= 2`{_but(d)}"
     words = f"its limit meets the KKT conditions of `min Q` subject to `X beta = y`, {sizes}"
     given = ("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",)
@@ -122,7 +144,7 @@ def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
 
 def _but(d: EntrywiseDerivation) -> str:
     """Return the sizes at which nothing is said of Q."""
-    left = () if d.dual is None else d.dual.excluded_sizes
+    left = d.excluded_sizes
     return f" but {', '.join(map(str, left))}" if left else ""
 
 

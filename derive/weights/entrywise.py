@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
-from itertools import islice
+from itertools import islice, product
 from operator import add
 
 from flint import fmpz_poly
@@ -40,7 +40,7 @@ from derive.exact.balls import (
 )
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.exact.linear.matrix import nullspace_over_constants
+from derive.exact.linear.matrix import determinant, dot, nullspace_over_constants
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.language.tree import Name, Number, Tree, substituted
@@ -365,7 +365,8 @@ def values_at_size(entries: Entries, given: dict[str, Fraction], n: int) -> Sequ
     with precise():
         for name, m in entries.sums.items():
             images[name] = reduce(_plus, (evaluate_any(m, values) for values in at))
-    chosen = dict(zip(entries.entries.values(), (*v[:3], v[-1]), strict=True))
+    first = [v[min(k, n - 1)] for k in range(3)]
+    chosen = dict(zip(entries.entries.values(), (*first, v[-1]), strict=True))
     return values_of(entries.field_, {**constants, **images, **chosen, model.size: Fraction(n)})
 
 
@@ -375,21 +376,124 @@ def _plus(x: Value, y: Value) -> Value:
     return ball(x) + ball(y)
 
 
-def find_entrywise_refutation(
-    entries: Entries, independent: RationalFunction | None = None
-) -> Failure | None:
+def find_entrywise_refutation(entries: Entries) -> Failure | None:
     """Return the equation of the only possible warp that fails for three generic outputs, or None.
 
     Where g rho is a Hessian in n outputs it is one in three of them, for which H is determined;
-    these have to be independent. Where n outputs of n weights are, as a function says that is not
-    0, [X_i, X_j] = H_i X_j - H_j X_i, so that [X_i, X_j] log g = 0: X_i H_j = X_j H_i.
+    these have to be independent.
     """
     flow = EntryFlow(entries)
     H, ((a, b, c), (_, d, e), (_, _, f)) = warp_candidate(flow), flow.K
     regular = a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d)  # without quotients
     failures = (find_entrywise_failure(entries, e, regular) for e in warp_conditions(flow, H))
-    found = next(filter(None, failures), None)
-    if found is not None or independent is None or independent.is_zero():
-        return found
-    sides = flow.slope(flow.X[0], H[1]), flow.slope(flow.X[1], H[0])
-    return find_entrywise_failure(entries, Equation("X1 H2 = X2 H1", *sides), independent)
+    return next(filter(None, failures), None)
+
+
+@dataclass(frozen=True)
+class EntrywiseWarp:
+    """A warp by its slopes H_i = X_i log g, with [X_i, X_j] = H_i X_j - H_j X_i on X_i = grad F_i.
+
+    Attributes:
+        H: H_i, a function of v_i, sums and single weights.
+        identities: what was expanded.
+        regular: what is not 0 where the X_i are independent.
+    """
+
+    entries: Entries
+    H: RationalFunction
+    identities: tuple[Identity, ...]
+    regular: RationalFunction
+
+    @cached_property
+    def excluded_sizes(self) -> tuple[int, ...]:
+        """The n >= 2 at which the X_i are not shown to be independent."""
+        small = {n for n in range(2, 3 + len(self.entries.slopes)) if self.point(n) is None}
+        large = vanishing_sizes(self.entries, self.regular.numerator)
+        return tuple(sorted({n for n in (*small, *large) if n > 1}))
+
+    def point(self, n: int) -> dict[str, Fraction] | None:
+        """Return weights of size n at which the X_i are independent."""
+        return _point(self.entries, self.regular, n)
+
+
+def find_entrywise_warp(entries: Entries) -> EntrywiseWarp | None:
+    """Return the warp of every n by brackets of the fields of two generic outputs, or None.
+
+    The component of a field at v_k is one for all other entries, so that it stands for each. Where
+    the brackets are as they should be the leaf has as many dimensions as there are outputs, and
+    there are one-forms with eta(X_i) = H_i and theta_k(X_j) = g delta_kj. These are closed where
+    X_i H_j = X_j H_i, thus d log g and dy_k, with y = grad Q as K is symmetric.
+    """
+    (X, Y, _), slope = (flow := EntryFlow(entries)).X, flow.slope
+    names = [*map(entries.model.entry, ENTRIES[:3]), *entries.model.scalars]
+    x, y = ([slope(field, entries.field_.named(c)) for c in names] for field in (X, Y))
+    bracket = [slope(X, b) - slope(Y, a) for a, b in zip(x, y, strict=True)]
+    minor = x[0] * y[1] - x[1] * y[0]
+    if (regular := independence(entries)) is None or (regular := regular * minor).is_zero():
+        return None
+    H, K = ((a[0] * bracket[1] - a[1] * bracket[0]) / minor for a in (x, y))
+    rows = [
+        (f"[X_i, X_j] {c} = H_i X_j {c} - H_j X_i {c}", z, H * b - K * a)
+        for c, z, a, b in list(zip(names, bracket, x, y, strict=True))[2:]
+    ]
+    rows.append(("X_i H_j = X_j H_i", slope(X, K), slope(Y, H)))
+    if any(left != right for _, left, right in rows) or names[1] in entries.moving(H):
+        return None
+    identities = tuple(Identity(s, repr(left), repr(right)) for s, left, right in rows)
+    return EntrywiseWarp(entries, H, identities, regular)
+
+
+def independence(entries: Entries) -> RationalFunction | None:
+    """Return a function that is 0 wherever outputs depend on one another, where it is known.
+
+    If sum_i c_i X_i = 0, then c_k F'(v_k) + sum_b m_b'(v_k) L_b = 0 at v_k, L_b = sum_i c_i
+    F_b(v_i), so that L_a + sum_b L_b sum_k F_a m_b'/F' = 0, and without the first term of single
+    weights z = a. This is a system for L; the function is F' times the Gram determinant of its
+    columns.
+    """
+    if (spread := spread_terms(entries)) is None:
+        return None
+    F, one = entries.F[0], entries.field_.one
+
+    def summed(own: RationalFunction) -> RationalFunction:
+        whole = entries.total(own)
+        return whole - entries.at(own, "n") if entries.model.left_out else whole
+
+    moving, sums = (dict.fromkeys(x[k] for x in spread) for k in (0, 1))
+    columns = [
+        [reduce(add, (c * summed(m) for c, m in spread[a, b]), one * (a == b)) for a in moving]
+        for b in sums
+    ]
+    gram = tuple(tuple(dot(x, y) for y in columns) for x in columns)
+    return entries.partial(F, entries.entries["i"]) * (determinant(gram) if gram else one)
+
+
+def spread_terms(
+    entries: Entries,
+) -> Mapping[tuple[str, str], Sequence[tuple[RationalFunction, RationalFunction]]] | None:
+    """Return F_a m_b'/F' as a sum of functions of sums and single weights, times one of v.
+
+    Of F = A + f(v_i) G that is A_a/G m_b'/f' + G_a/G f m_b'/f', by a and b; else None.
+    """
+    if (parts := affine_parts(entries)) is None:
+        return None
+    G, A = parts
+    f, slope = entries.f, entries.own.derivative(entries.f, 0)
+    moving = {*entries.moving(G), *entries.moving(A)}
+    names = [x for x in entries.scalars if x in moving]
+    of_one = {b: entries.slopes[b] / slope for b in names if b in entries.slopes}
+    return {
+        (a, b): ((entries.partial(A, a) / G, m), (entries.partial(G, a) / G, m * f))
+        for a, (b, m) in product(names, of_one.items())
+    }
+
+
+def affine_parts(entries: Entries) -> tuple[RationalFunction, RationalFunction] | None:
+    """Return G and A of F = A + f(v_i) G, with f as it is at numbers for S and z, or None."""
+    slope = entries.own.derivative(entries.f, 0)
+    if slope.is_zero():
+        return None
+    G = entries.partial(entries.F[0], entries.entries["i"]) / entries.at(slope, "i")
+    if {*entries.moving(G)} & {*entries.entries.values()}:
+        return None
+    return G, entries.F[0] - entries.at(entries.f, "i") * G

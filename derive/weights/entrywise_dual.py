@@ -35,7 +35,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import nullspace_over_constants
 from derive.model.geometry import Field
 from derive.verdict import Identity
-from derive.weights.entrywise import Covector, Entries, vanishing_sizes
+from derive.weights.entrywise import Covector, Entries, affine_parts, vanishing_sizes
 
 Clock = Literal["last entry", "single weight", "sum"]
 """What tau is a function of."""
@@ -90,11 +90,6 @@ class Factors:
         return 1 + self.entries.n * self.entries.at(self.b, "i")
 
     @property
-    def independent(self) -> RationalFunction:
-        """What is not 0 where all n outputs are independent, without single weights."""
-        return self.D * self.mixed
-
-    @property
     def is_of_sum(self) -> bool:
         """Whether c is S."""
         return self.f.field.derivative(self.summand * self.slope / self.f, 0).is_zero()
@@ -115,15 +110,15 @@ def find_factors(entries: Entries) -> Factors | None:
 
     With F_0 = F at numbers for S and z, G = F'/F_0'.
     """
-    own, slope = entries.own, entries.own.derivative(entries.f, 0)
-    if slope.is_zero():
+    if (parts := affine_parts(entries)) is None:
         return None
-    G = entries.partial(entries.F[0], entries.entries["i"]) / entries.at(slope, "i")
+    (G, _), own = parts, entries.own
+    slope = own.derivative(entries.f, 0)
     moving, sums = entries.moving(G), [name for name, _ in entries.model.sums]
     names = [x for x in sums if x in moving] or [
         x for x in sums if own.derivative(entries.slopes[x] / slope, 0).is_zero()
     ]
-    if len(names) != 1 or {*moving} & {*entries.entries.values()}:
+    if len(names) != 1:
         return None
     if (change := _affine_change(entries, G)) is None:
         return None

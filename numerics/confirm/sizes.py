@@ -2,7 +2,8 @@
 
 Of n entries: the flow runs to X beta = y in all weights, where nothing is known of sums or of Q. At
 its limit the change of the dual coordinates has to be in the row space of X, that of grad Q has to
-be the same, and the law what it was.
+be the same, and the law what it was. Without a formula of Q loss weights must not have moved the
+limit.
 
 Of matrices with measurements X_i = O diag(a_i) H^T in drawn bases: the flow runs to
 <X_i, F(w)> = y_i. At its limit the directions of the rows have to be what they were, the dual
@@ -31,6 +32,7 @@ from derive.derivation import Derivation
 from derive.language.arguments import parse_array_outputs
 from derive.language.arrays import entry_names
 from derive.language.tree import Tree
+from derive.model.entrywise import EntrywiseMap
 from derive.model.matrices import AlignedMap, MatrixMap, Rows
 from derive.model.parameterization import Parameterization
 from derive.potential.entrywise.forms import EntrywisePotential
@@ -61,62 +63,58 @@ CONSTANT = Fraction(3, 2)
 """What the first constant of F is in the check; each is greater by 1/3 than the last."""
 
 
-def check_sizes(dual: EntrywiseDual, potential: EntrywisePotential, digits: int = 20) -> Check:
-    """Check Q of every n by flows at n = 2, 3 and 5.
+def check_sizes(
+    model: EntrywiseMap,
+    found: tuple[EntrywiseDual, EntrywisePotential] | None,
+    excluded: Sequence[int] = (),
+    digits: int = 20,
+) -> Check:
+    """Check Q of every n by flows at three sizes, or that there is one where two rows fit.
 
     Raises:
         NumericalError: no drawn problem has a flow that converges.
     """
-    rng, sizes = np.random.default_rng(0), (n for n in SIZES if n not in dual.excluded_sizes)
-    cases = {f"n = {n}": EntriesAt(dual, potential, n).checked for n in sizes}
-    return _checked(
-        {size: partial(run, rng, digits + GUARD) for size, run in cases.items()}, digits
-    )
+    sizes = (n for n in SIZES[found is None :] if n not in excluded)
+    at = {n: EntriesAt(model, n) if found is None else QAt(model, n, *found) for n in sizes}
+    return _checked({f"n = {n}": x.checked for n, x in at.items()}, digits)
 
 
-def _checked(cases: Mapping[str, Callable[[], Agreement]], digits: int) -> Check:
+def _checked(
+    cases: Mapping[str, Callable[[np.random.Generator, int], Agreement]], digits: int
+) -> Check:
     """Return the check of what agrees on a problem of each size that is sound."""
-    rows: Agreement = {}
+    rng, rows = np.random.default_rng(0), dict[str, float | None]()
     for size, run in cases.items():
-        found = first_sound(run, f"check {size}")
+        found = first_sound(partial(run, rng, digits + GUARD), f"check {size}")
         rows |= {f"{size}: {name}": value for name, value in found.items()}
     return agreement(rows, digits)
 
 
 @dataclass(frozen=True)
 class EntriesAt:
-    """F of n entries in coordinates, and what is to be found of it."""
+    """F of n entries in coordinates."""
 
-    dual: EntrywiseDual
-    potential: EntrywisePotential
+    model: EntrywiseMap
     n: int
-    origin: Mapping[str, Real] = field(default_factory=dict)
-    """The names at the start, from where integrals without ends run."""
 
     @property
     def outputs(self) -> int:
         """How many outputs there are."""
-        return self.n - max(self.dual.leaves_out, self.dual.entries.model.left_out)
+        return self.n - self.model.left_out
 
     @property
     def constants(self) -> dict[str, Fraction]:
         """Numbers for the constants of F."""
-        names = self.dual.entries.model.parameters
-        return {x: CONSTANT + Fraction(k, 3) for k, x in enumerate(names)}
+        return {x: CONSTANT + Fraction(k, 3) for k, x in enumerate(self.model.parameters)}
 
     def problem(self, rng: np.random.Generator) -> RegressionProblem:
         """Return a drawn problem."""
-        model = self.dual.entries.model
-        entries = [f"{model.indexed}{k}" for k in range(1, self.n + 1)]
-        groups = {
-            x: entries if x == model.indexed else [x] for x in (model.indexed, *model.scalars)
-        }
-        weights = [w for group in groups.values() for w in group]
+        model, v = self.model, self.model.indexed
+        groups = {v: [f"{v}{k}" for k in range(1, self.n + 1)]} | {z: [z] for z in model.scalars}
         rates = {w: rate for x, rate in model.rates for w in groups[x]}
         signs = [w for x in model.positive for w in groups.get(x, [])]
-        trees = model.of_size(self.n)[: self.outputs]
-        names = model.parameters
-        p = Parameterization(trees, weights, positive=signs, rates=rates, parameters=names)
+        given = model.of_size(self.n)[: self.outputs], [w for g in groups.values() for w in g]
+        p = Parameterization(*given, positive=signs, rates=rates, parameters=model.parameters)
         p = bound_at(p, self.constants)
         numbers = rng.integers(8, 33, size=len(p.start_symbols)).tolist()
         start = {x: Fraction(k, 16) for x, k in zip(p.start_symbols, numbers, strict=True)}
@@ -124,6 +122,28 @@ class EntriesAt:
             return complete_problem(p, None, None, [start], rng)
         X = [[Fraction(1)]]
         return complete_problem(p, X, draw_target(p, X, [start], rng), [start], rng)
+
+    def checked(self, rng: np.random.Generator, digits: int) -> Agreement:
+        """Return the digits to which two loss weights have one limit on a drawn problem."""
+        problem = self.problem(rng)
+        data, start = (problem.X, problem.y), dict(problem.origin)
+        one, other = reweighted(problem.model, data, start, WEIGHT, digits)
+        return {"limits of two loss weights": distance(one.limit, other.limit, digits)}
+
+
+@dataclass(frozen=True)
+class QAt(EntriesAt):
+    """F of n entries in coordinates, and what is to be found of it."""
+
+    dual: EntrywiseDual
+    potential: EntrywisePotential
+    origin: Mapping[str, Real] = field(default_factory=dict)
+    """The names at the start, from where integrals without ends run."""
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs there are."""
+        return self.n - max(self.dual.leaves_out, self.model.left_out)
 
     def checked(self, rng: np.random.Generator, digits: int) -> Agreement:
         """Return the digits of all that agrees at the end of a flow on a drawn problem."""
@@ -136,24 +156,22 @@ class EntriesAt:
             (copy,) = problem.copies(end)
             before = self.values(copy.begin)
             at = replace(self, origin=before)
-            after = at.values(copy.end)
-            y = (at.along(self.potential.y, ends, self.outputs) for ends in (after, before))
-            moved = _difference(*y)
-            found: Agreement = dict.fromkeys(("y", "Q", "law"))
-            if self.outputs > 1:
-                found["y"] = stationarity(problem.X, moved, end.digits)
-            first, last = at.slopes(before), at.slopes(after)
-            if first and last:
-                errors = _difference(_difference(last, first), moved)
-                found["Q"] = digits_of(mpmath.norm(errors), mpmath.norm(moved))
-            for law in self.potential.laws:
-                (c,), (end_) = at.along(law, before, 1), at.along(law, after, 1)[0]
-                bare = law.replace(sympy.Integral, lambda f, _: f)
-                size = c if c else at.along(bare, after, 1)[0]
-                digits = digits_of(end_ - c, size)
-                found["law"] = digits if found["law"] is None else min(digits, found["law"])
-        words = "y in the row space of X", "grad Q as y", "the law"
-        return dict(zip(words, found.values(), strict=True))
+            ends = at.values(copy.end), before
+            moved = _difference(*(at.along(self.potential.y, x, self.outputs) for x in ends))
+            slopes = [*filter(None, map(at.slopes, ends))]
+            errors = mpmath.norm(_difference(_difference(*slopes), moved)) if slopes else None
+            span = stationarity(problem.X, moved, end.digits) if self.outputs > 1 else None
+            return {
+                "y in the row space of X": span,
+                "grad Q as y": None if errors is None else digits_of(errors, mpmath.norm(moved)),
+                "the law": min((at.kept(x, *ends) for x in self.potential.laws), default=None),
+            }
+
+    def kept(self, law: Expr, after: Mapping[str, Real], before: Mapping[str, Real]) -> float:
+        """Return the digits to which a law is kept, of what it is or of what it integrates."""
+        bare = law.replace(sympy.Integral, lambda f, _: f)
+        end, begin = (self.along(law, x, 1)[0] for x in (after, before))
+        return digits_of(end - begin, begin if begin else self.along(bare, after, 1)[0])
 
     def values(self, weights: Mapping[str, Real]) -> dict[str, Real]:
         """Return numbers for all names: weights, constants, the sums and c."""
@@ -168,12 +186,11 @@ class EntriesAt:
 
     def number(self, expression: Expr, known: Mapping[str, Real]) -> Real:
         """Return the value of an expression; integrals without ends run from the start."""
-        whole = self.potential.notation.at_size(expression, self.n)
-        return evaluated(whole, known, self.origin)
+        return evaluated(self.potential.notation.at_size(expression, self.n), known, self.origin)
 
     def along(self, expression: Expr, known: Mapping[str, Real], most: int) -> list[Real]:
         """Return a function of v_i at the first entries."""
-        (i, n), v = (self.dual.entries.entries[x] for x in "in"), self.dual.entries.model.indexed
+        (i, n), v = (self.model.entry(x) for x in "in"), self.model.indexed
 
         def of(k: int, values: Mapping[str, Real]) -> dict[str, Real]:
             return {**values, i: values[f"{v}{k}"], n: values[f"{v}{self.n}"]}
@@ -190,7 +207,7 @@ class EntriesAt:
         betas = {f"{at.beta.base}{k}": x for k, x in enumerate(beta, 1)}
         found = [self.number(x, {**known, **betas}) for x in gradient]
         said = any(left == at.last for left, _ in self.potential.rows)
-        affine = self.dual.leaves_out and (said or not self.dual.entries.model.left_out)
+        affine = self.dual.leaves_out and (said or not self.model.left_out)
         return [x - found[-1] * affine for x in found[: self.outputs]]
 
 
@@ -214,17 +231,12 @@ Slope: TypeAlias = tuple[Expr, tuple[str, ...]]
 
 
 def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> Check:
-    """Check Q = sum_k q(b_k), with the derivation of one b_k, by flows at three sizes.
-
-    Raises:
-        NumericalError: no drawn problem has a flow that converges.
-    """
-    given, cases = (np.random.default_rng(0), _slope(entry), digits + GUARD), {}
-    kind = KINDS[type(model)]
+    """Check Q = sum_k q(b_k), with the derivation of one b_k, as :func:`check_sizes` does."""
+    slope, kind, cases = _slope(entry), KINDS[type(model)], {}
     for n, m, r in kind.sizes(model):
         size = f"n = {n}" if n == m else f"n, m = {n}, {m}"
         size += f", r = {r}" * bool(model.given)
-        cases[size] = partial(kind(model, (n, m, r)).compare, *given)
+        cases[size] = partial(kind(model, (n, m, r)).compare, slope)
     return _checked(cases, digits)
 
 
@@ -246,20 +258,19 @@ def steer_matrices(orbit: Orbit) -> Check:
         tried = [first_sound(run, f"steer n = {n}") for _ in range(TRIED)]
         moved[f"n, m, r = {n}, {m}, {r}"] = max(tried)
     passed = all(x > APART for x in moved.values())
-    title = "Steering by loss weights, which would not move the limit if there were a Q: "
+    words = "which would not move the limit if there were a Q"
+    title = f"Steering by loss weights, {words}: {'it moves' if passed else 'IT STAYS'}"
     lines = (f"  {name:37} {100 * x:.2g} % of the way" for name, x in moved.items())
-    title += "it moves" if passed else "IT STAYS"
     return Check(passed, title, record={"moved": moved}, notes=tuple(lines))
 
 
 def _slope(entry: Derivation) -> Slope | None:
     """Return dq/db in b and the lengths at the start, where it is a formula."""
     potential, (beta,) = entry.potential, entry.beta
-    (gradient,) = potential.gradient or (None,)
     names = (beta.name, *potential.parameterization.start_symbols)
-    if gradient is None or not {s.name for s in gradient.free_symbols} <= {*names}:
-        return None
-    return None if gradient.has(sympy.Integral) else (gradient, names)
+    formulas = (f for f in potential.gradient or () if not f.has(sympy.Integral))
+    closed = (f for f in formulas if {s.name for s in f.free_symbols} <= {*names})
+    return next(((f, names) for f in closed), None)
 
 
 def _slope_at(slope: Slope, b: Real, start: Iterable[Real]) -> Real:
@@ -332,11 +343,9 @@ class AtSize:
         """Return, for each k, the rows k of all matrices in their bases, one after the other."""
         turned, at = list[Real](), 0
         for name, (rows, columns) in self.shapes.items():
-            own = mpmath.matrix(rows, columns)
-            for k in range(rows * columns):
-                own[k // columns, k % columns] = weights[at + k]
+            own = [weights[at + k * columns : at + (k + 1) * columns] for k in range(rows)]
             at += rows * columns
-            turned.append(_precise(bases[name].T) * own)
+            turned.append(_precise(bases[name].T) * mpmath.matrix(own))
         return [[x for w in turned for x in w[k, :]] for k in range(min(self.size[:2]))]
 
     def parts(self, row: Sequence[Real]) -> list[list[Real]]:
@@ -345,7 +354,7 @@ class AtSize:
         spaces = ([[evaluated(x) for x in v] for v in vectors] for _, vectors in self.eigenspaces)
         return [[mpmath.fdot(e, row[j::r]) for e in own for j in range(r)] for own in spaces]
 
-    def compare(self, rng: np.random.Generator, slope: Slope | None, digits: int) -> Agreement:
+    def compare(self, slope: Slope | None, rng: np.random.Generator, digits: int) -> Agreement:
         """Return the digits of all that agrees at the limits of a drawn problem."""
         with mpmath.workdps(digits):
             X, left, right = self.found(rng) if self.model.given else self.drawn(rng)
@@ -399,7 +408,7 @@ class AtSize:
         """Return all weights, drawn."""
         size = self.parameterization.p
         drawn = rng.integers(8, 25, size=size) * rng.choice([-1, 1], size=size)
-        return [Fraction(int(x), 16) for x in drawn]
+        return [Fraction(x, 16) for x in drawn.tolist()]
 
     def limits(
         self, X: Rows, start: Sequence[Fraction], rng: np.random.Generator, digits: int
@@ -424,7 +433,7 @@ class AlignedAt(AtSize):
         """Return those at which Q is checked."""
         return ALIGNED
 
-    def compare(self, rng: np.random.Generator, slope: Slope | None, digits: int) -> Agreement:
+    def compare(self, slope: Slope | None, rng: np.random.Generator, digits: int) -> Agreement:
         """Return the digits of all that agrees at the limits of a drawn problem."""
         (n, m, r), count, factors = self.size, min(self.size), self.model.factors
         bases = [_orthogonal(k, rng)[:, :count] for k in (n, *[r] * (len(factors) - 1), m)]

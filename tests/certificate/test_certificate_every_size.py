@@ -120,6 +120,40 @@ def test_what_is_refuted_for_every_n_is_certified(text, each):
     assert f">= {record['size']}, no Q(beta)" in report.theorem[0]
 
 
+WITHOUT = [
+    ("gam*(v + sum(v))", "v"),
+    ("v + sum(v)**2", "v"),
+    ("exp(v) + gam + sum(exp(v))", "v"),
+    ("v + sum(v**2)", "v"),
+    ("v + exp(sum(v))", "v:n-1"),
+    ("gam*(v - sum(v)/3)", "v"),
+]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("text", "each"), WITHOUT)
+def test_a_q_without_a_formula_is_certified(text, each):
+    record = record_of(text, each)
+    assert record["certificate"] is not None, record["certificate_missing"]
+    report = check_text(json.dumps(record))
+    assert report.verdict == "PROVED"
+    assert record["Q"] is None
+    assert "there are g > 0 and Q(beta)" in " ".join(report.theorem)
+
+
+@pytest.mark.parametrize("text", ["gam*v + sum(v)", "v**2 + sum(v)**2", "gam*exp(v)/sum(exp(v))"])
+def test_no_q_is_accepted_of_what_has_none(text):
+    """Whatever is said of H: the brackets are computed from F."""
+    record, shown = record_of(text), record_of("gam*(v + sum(v))")
+    proof = record["certificate"]
+    for key in ("verdict", "size", "conditions", "hessian"):
+        record[key] = shown[key]
+    record["warping"] = shown["warping"]
+    proof["exists"] = shown["certificate"]["exists"]
+    del proof["fails"]
+    assert_rejected(record, "is not H_i X_j|has another entry")
+
+
 @pytest.mark.parametrize("text", ["exp(v)/sum(exp(v))", "v/(1 + sum(v))", "gam*v/norm(v)"])
 def test_no_refutation_of_what_has_a_q_is_accepted(text):
     """Whatever outputs the equation is of: it holds for every n."""
@@ -135,6 +169,7 @@ def test_no_refutation_of_what_has_a_q_is_accepted(text):
 
 SOFTMAX, SCALED = "exp(v)/sum(exp(v))", "gam*exp(v)/sum(exp(v))"
 POWER, AT_THREE = "gam*v**k/norm(v)**k", ("certificate", "fails", "points", "3")
+WIDE, LESS = "gam*(v + sum(v))", "gam*(v - sum(v)/3)"
 ANOTHER = {"g": "-1/S1", "y_i": "exp(-v_i) - exp(-v_n)"}
 FORGERIES = [  # a model, the entries that are changed, and by which rule the record is refused
     (SOFTMAX, {"warping.y_i": "2*exp(-v_n) - exp(-v_i)"}, "F_i> is not g"),
@@ -173,6 +208,17 @@ FORGERIES = [  # a model, the entries that are changed, and by which rule the re
     (SCALED, {"warping.g": "1/S1"}, "what there is not"),
     (SCALED, {"kernel.K_ij": "0"}, "K_ij is another"),
     (SCALED, {"certificate.fails.of": [0, 1, 3]}, "three outputs"),
+    (WIDE, {"warping.H_i": "2*(S1 + v_i)/gam"}, "H_i is another"),
+    (WIDE, {"given.output": "gam*(v + 2*sum(v))"}, "K_ii is another"),
+    (WIDE, {"warping.g": "gam"}, "what there is not"),
+    (WIDE, {"laws": ["gam"]}, "what there is not"),
+    (WIDE, {"verdict": "REFUTED"}, "it proves PROVED"),
+    (WIDE, {"certificate.exists.spread.S1*S1": {"1": "2"}}, "the sum of a product"),
+    (WIDE, {"certificate.exists.spread.S1*S1": {"1": "v_i/v_i*v_j"}}, "have no entry"),
+    (WIDE, {("certificate", "exists", "points", "2", "gam"): "0"}, "at n = 2"),
+    (WIDE, {"certificate.exists.apart": ["0", "1"]}, "independent"),
+    (WIDE, {"certificate.exists.excluded": ["2"]}, "whole number"),
+    (LESS, {"certificate.exists.excluded": []}, "at n = 3|of its own"),
 ]
 
 

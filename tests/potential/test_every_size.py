@@ -16,7 +16,7 @@ from derive.certificate.checking.check import check_text
 from derive.model.entrywise import EntrywiseMap
 from derive.weights.entrywise import Entries
 from numerics.confirm.regression_problem import complete_problem, draw_target
-from numerics.confirm.sizes import EntriesAt, check_sizes
+from numerics.confirm.sizes import QAt, check_sizes
 from tests.published import derive_once
 from tests.witnesses.flows import Flows, Unreached
 
@@ -113,7 +113,7 @@ FLOWS = [
 
 def drawn_flow(d):
     """Return the check at n = 3, a problem and the end of its flow."""
-    check = EntriesAt(d.dual, d.potential, 3)
+    check = QAt(d.parameterization, 3, *d.found)
     problem = check.problem(np.random.default_rng(0))
     return check, problem, problem.flow(20)
 
@@ -210,7 +210,7 @@ def test_decay_shrinks_the_start_of_homogeneous_outputs_alone(text, shrinks):
 
 def flown(d, start):
     """Return what a flow at n = 3 says of Q, from a start in numbers; and g there."""
-    check = EntriesAt(d.dual, d.potential, 3)
+    check = QAt(d.parameterization, 3, *d.found)
     model = d.parameterization
     p = Parameterization(model.of_size(3)[: check.outputs])
     symbols = dict(zip(p.start_symbols, map(Fraction, start), strict=True))
@@ -295,12 +295,12 @@ SCALES = (
 )
 
 
-def drawn_models(count, seed=33):
-    """Return different models of functions of an entry times one of a sum, half of the same."""
+def drawn_models(count, seed=33, shapes=SCALES):
+    """Return different models of functions of an entry and of a sum, half of the same."""
     rng, found = random.Random(seed), []
     while len(found) < count:
         f = rng.choice(F)
-        text = rng.choice(SCALES).format(f=f, m=f if rng.random() < 0.5 else rng.choice(SUMMANDS))
+        text = rng.choice(shapes).format(f=f, m=f if rng.random() < 0.5 else rng.choice(SUMMANDS))
         found += [text] * (text not in found)
     return found
 
@@ -318,6 +318,27 @@ def test_a_drawn_model_has_one_verdict_in_open_n_and_in_coordinates(text):
         found = derive(Parameterization(model.of_size(n)), timeout=seconds).warping
         late = n == 5 and "out of time" in found.finding.reason
         assert found.verdict is d.verdict or late
+
+
+SUMS = (
+    *("{f} + sum({m})**2", "{f} + exp(sum({m}))", "{f} + sum({m})", "gam*({f} + sum({m}))"),
+    *("{f} + gam + sum({f})", "{f} + gam*sum({m})", "gam*{f} + sum({m})", "{f} + norm(v)"),
+    *("{f}*sum({m}) + sum({m})**2", "{f}*exp(sum({m})) + sum({m})", "gam*{f}/sum({m}) + gam"),
+    *("{f} + gam**2 - sum({m})/3", "{f}/(1 + sum({m})) + sum({m})", "{f}*norm(v) + norm(v)"),
+    "({f} + sum({m}))*gam**2",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", drawn_models(60, 66, SUMS))
+def test_a_drawn_sum_has_one_verdict_in_open_n_and_in_coordinates(text):
+    """By brackets where there is a Q, and with a certificate."""
+    model = EntrywiseMap.parse([text], ["v"])
+    d = derive(model, timeout=60)
+    assert check_text(d.to_json()).verdict == d.verdict.name
+    for n, seconds in ((4, 60), (5, 30)):
+        found = derive(Parameterization(model.of_size(n)), timeout=seconds).warping
+        assert found.verdict is d.verdict or "out of time" in found.finding.reason
 
 
 def test_a_derivation_is_held_as_others_are():
@@ -343,18 +364,51 @@ def test_a_slope_that_is_simplified_wrongly_is_not_printed(monkeypatch):
 def test_flows_at_two_three_and_five(text, parameters):
     """Constants of F have numbers there."""
     d = derive_once(EntrywiseMap.parse([text], ["v"], parameters=parameters))
-    check = check_sizes(d.dual, d.potential)
+    check = check_sizes(d.parameterization, d.found)
     assert check.passed
     assert [f"n = {n}:" in check.report() for n in (2, 3, 5)] == [True] * 3
 
 
-@pytest.mark.parametrize("text", ["v/norm(v)", "v + sum(v)**2"])
-def test_what_is_no_product_or_depends_on_one_another_is_left_open(text):
-    model = EntrywiseMap.parse([text], ["v"])
+def test_what_depends_on_one_another_is_left_open():
+    model = EntrywiseMap.parse(["v/norm(v)"], ["v"])
     d = derive_once(model)
     assert (d.verdict, d.potential) == (Verdict.UNDECIDED, None)
-    if "norm" in text:
-        assert derive(Parameterization(model.of_size(3)), timeout=50).verdict is d.verdict
+    assert derive(Parameterization(model.of_size(3)), timeout=50).verdict is d.verdict
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("text", "each", "excluded", "constant"),
+    [
+        ("gam*(v + sum(v))", "v", (), False),
+        ("v + sum(v)**2", "v", (), True),
+        ("exp(v) + gam + sum(exp(v))", "v", (), True),
+        ("v + sum(v**2)", "v", (), False),
+        ("v - sum(v)/5 - gam**2", "v", (), True),
+        ("v + exp(sum(v))", "v:n-1", (), True),
+        ("gam*(v - sum(v)/3)", "v", (3,), False),
+    ],
+)
+def test_a_q_without_a_formula_is_shown_by_brackets(text, each, excluded, constant):
+    """Loss weights do not move limits of flows that know F alone."""
+    model = EntrywiseMap.parse([text], [each])
+    d = derive_once(model)
+    assert (d.verdict, d.hessian.verdict is Verdict.PROVED) == (Verdict.PROVED, constant)
+    assert d.excluded_sizes == excluded
+    if d.potential is None:
+        assert "Q exists, without a formula" in " ".join(d.to_text().split())
+        assert check_sizes(model, None, excluded).passed
+        assert moved_by_loss_weights(model, 4, 2) < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("v**2 + sum(v)**2", 3), ("gam*v + sum(v)", 3), ("exp(v) + sum(v)**2", 3)]
+)
+def test_sums_that_are_refuted_have_limits_that_loss_weights_move(text, size):
+    model = EntrywiseMap.parse([text], ["v"])
+    d = derive_once(model)
+    assert (d.verdict, d.size) == (Verdict.REFUTED, size)
+    assert moved_by_loss_weights(model, 3, 12) > 1e-3
 
 
 AFFINE = ["2*({}) + 3", "1 - ({})", "1/2 - 3*({})"]

@@ -147,7 +147,7 @@ def _of_open_size(record: JSON, kind: str, shown: Callable[[JSON], Shown]) -> Re
         raise NotACertificate(
             f"the record was written without one: {record['certificate_missing']}"
         )
-    keyed(record, kind, ["refuted"] * ("fails" in proof))
+    keyed(record, kind, [x for x in ("fails", "exists") if x in proof])
     require(record["version"] == FIRST, f"the version is not {FIRST}")
     report = Report(*shown(record))
     require(record["verdict"] == report.verdict, f"the record proves {report.verdict}")
@@ -335,7 +335,9 @@ KEYS = {
     "map": "output each outputs weights[] parameters[] positive[] rates{}",
     "slope": "verdict g y_i",
     "generic": "format version size index entries{} sums{} products{} definitions[] kernel at{}",
-    "generic refuted": "fails{}",
+    "slope exists": "H_i",
+    "generic fails": "fails{}",
+    "generic exists": "exists{}",
     "matrices": "format version verdict parameterization:shapes finding:finding statements[] "
     "entry block orbit",
     "pushed": "format version verdict reason flow push outputs[] weights[] shapes{} start{} laws "

@@ -21,6 +21,15 @@ H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac with the forced H, fails at the number
 of the three is regular. Entries and q sums are independent functions where n >= 3 + q, as the other
 entries give the Jacobian [m_a'(v_k)], of which one minor is not 0: that at the numbers "apart". At
 each smaller n down to the size there are weights, "points", where the same fails.
+
+Or "exists" shows that there is a warp, and so a Q. The fields X_i = grad F_i have the components
+X_i v_k, one function for all k besides i and j, and X_i z; [X_i, X_j] = H_i X_j - H_j X_i, with
+X_i H_j = X_j H_i. So the leaf has as many dimensions as there are outputs, if these are
+independent, and the forms with eta(X_i) = H_i and theta_k(X_j) = g delta_kj are closed: d log g and
+dy_k. The X_i are independent where F' is not 0 and L_a + sum_b L_b sum_k F_a m_b'/F' = 0 of all
+sums a, and without the first term of all single weights, has the solution L = 0 alone: that its
+columns are independent is shown for every n as above, but for the "excluded". "spread" has
+F_a m_b'/F' by 1 and sums, with factors without entries.
 """
 
 from __future__ import annotations
@@ -97,7 +106,8 @@ class EverySize(Space):
         for pair, parts in proof["products"].items():
             a, _, b = pair.partition("*")
             require(a in self.sums and b in self.sums, "a product is of two sums")
-            self.products |= dict.fromkeys(((a, b), (b, a)), self._product(a, b, parts))
+            own = self.slope(a, entry) * self.slope(b, entry)
+            self.products |= dict.fromkeys(((a, b), (b, a)), self.total(own, parts))
 
     def _rate(self, text: JSON) -> Function:
         """Return a rate: a positive number, or a constant that is positive."""
@@ -162,15 +172,16 @@ class EverySize(Space):
         """Return m'(v_e) of a sum."""
         return self.at_entry(self.sums[name], entry).derivative(self.given.index(entry))
 
-    def _product(self, a: str, b: str, parts: Texts) -> Function:
-        """Return sum_k m_a'(v_k) m_b'(v_k), as it is at one entry."""
-        require({*parts} <= {"1", *self.sums}, "a product is a combination of sums")
+    def total(self, own: Function, parts: Texts) -> Function:
+        """Return the sum over all entries of a function, a combination of others at v_i."""
+        require({*parts} <= {"1", *self.sums}, "what is summed is a combination of sums")
         factors, entry = {x: self.read(c) for x, c in parts.items()}, self.entries["i"]
-        require(all(map(self.is_of_constants, factors.values())), "a product has constants")
+        entries = {*self.entries.values()}
+        of_sums = not any(self.slopes_of(c).keys() & entries for c in factors.values())
+        require(of_sums, "factors of sums have no entry")
         texts, names = {"1": "1", **self.sums}, {"1": self.names[self.size_name], **self.names}
-        own = self.sum(c * self.at_entry(texts[x], entry) for x, c in factors.items())
-        alike = (self.slope(a, entry) * self.slope(b, entry)).same(own)
-        require(alike, f"the product {a}*{b:.40} is another")
+        there = self.sum(c * self.at_entry(texts[x], entry) for x, c in factors.items())
+        require(own.same(there), "the sum of a product is another")
         return self.sum(c * names[x] for x, c in factors.items())
 
     def slopes_of(self, f: Function) -> Slopes:
@@ -199,7 +210,8 @@ class EverySize(Space):
         given: dict[str, Value] = {x: rational(a) for x, a in point.items()}
         signs = v * (self.indexed in self.signed) + [given[x] for x in self.signed & {*given}]
         require(len(v) == n and all(x > 0 for x in signs), f"n = {n} has other weights")
-        given |= {**dict(zip(self.entries.values(), v, strict=False)), self.size_name: fmpq(n)}
+        given |= dict(zip(self.entries.values(), [*v[:2], v[min(2, n - 1)]], strict=True))
+        given[self.size_name] = fmpq(n)
         at = [self.valued(given | {entry: x}) for x in v]
         sums = {x: self.at_entry(m, entry) for x, m in self.sums.items()}
         totals = {x: sum((m.at(a) for a in at), fmpq(0)) for x, m in sums.items()}
@@ -248,12 +260,15 @@ def opened(record: JSON) -> tuple[EverySize, dict[str, Function], list[str], lis
 
 def shown(record: JSON) -> tuple[str, list[str], list[str]]:
     """Return the verdict, what a record proves of every n, and what it says besides."""
-    warping, fails = record["warping"], "fails" in record["certificate"]
-    verdict = REFUTED if fails else PROVED
+    warping, proof = record["warping"], record["certificate"]
+    ways = {"fails": _refuted, "exists": _exists}
+    way = next((ways[key] for key in ways if key in proof), _proved)
+    verdict = REFUTED if way is _refuted else PROVED
     require(record["verdict"] == warping["verdict"] == verdict, f"it proves {verdict}")
-    if fails:
-        require(warping["g"] is warping["y_i"] is record["Q"] is None, "what there is not is said")
-    return verdict, *(_refuted if fails else _proved)(record)
+    if way is not _proved:
+        said = warping["g"], warping["y_i"], record["Q"], *record["laws"]
+        require(all(x is None for x in said), "what there is not is said")
+    return verdict, *way(record)
 
 
 def _proved(record: JSON) -> tuple[list[str], list[str]]:
@@ -315,18 +330,7 @@ def _refuted(record: JSON) -> tuple[list[str], list[str]]:
     require({a, b, c} <= {0, 1, 2}, "there are three outputs")
     change = space.along(X[a], K[b][c]) - space.along(X[b], K[a][c])
     parts = flow.H[a] * K[b][c] - flow.H[b] * K[a][c] - change, determinant(K)
-    apart = [space.valued({space.entries["i"]: rational(x)}) for x in fails["apart"]]
-    slopes = [[space.slope(x, space.entries["i"]).at(at) for at in apart] for x in space.sums]
-    enough = len(apart) == len(space.sums) and independent(slopes)
-    require(enough, "the sums are not shown to be independent")
-    large = OUTPUTS + len(space.sums)
-    for polynomial in (p for f in parts for p in space.by_size(f)):
-        never_zero(polynomial, max(size, large))
-    sizes = range(size, large)
-    require({*fails["points"]} == {*map(str, sizes)}, "each small n has weights of its own")
-    for n in sizes:
-        at = space.at_point(dict(fails["points"][str(n)]), n)
-        require(all(not_zero(f.at(at)) for f in parts), f"nothing is shown to fail at n = {n}")
+    _never_zero(space, fails, parts, size)
     lines = [
         f"of beta_i = {given['output']} at {given['each']} = {space.entries['i']}, for i = 1, ..., "
         f"{given['outputs']} of every {space.size_name} >= {size}, no Q(beta) and no g > 0 have "
@@ -338,12 +342,91 @@ def _refuted(record: JSON) -> tuple[list[str], list[str]]:
     return lines, ["the Hessian map", *left]
 
 
-def never_zero(coefficients: Sequence[Value], least: int) -> None:
+def _exists(record: JSON) -> tuple[list[str], list[str]]:
+    """Return what a record proves of every n without a formula, and what it says besides."""
+    given, proof = record["parameterization"], record["certificate"]["exists"]
+    space, F, words, left = opened(record)
+    X: list[Any] = [space.slopes_of(F[e]) for e in "ij"]
+    names = [space.names[c] for c in (*space.entries.values(), *space.scalars)]
+    x, y = ([space.along(field, c) for c in names] for field in X)
+    bracket = [space.along(X[0], b) - space.along(X[1], a) for a, b in zip(x, y, strict=True)]
+    minor = x[0] * y[1] - x[1] * y[0]
+    H, K = ((a[0] * bracket[1] - a[1] * bracket[0]) / minor for a in (x, y))
+    same = all(z.same(H * b - K * a) for z, a, b in zip(bracket, x, y, strict=True))
+    require(same, "[X_i, X_j] is not H_i X_j - H_j X_i")
+    require(space.entries["j"] not in space.slopes_of(H), "H_i has another entry in it")
+    require(space.along(X[0], K).same(space.along(X[1], H)), "X_i H_j is not X_j H_i")
+    require(space.read(record["warping"]["H_i"]).same(H), "H_i is another")
+    columns = _columns(space, F, proof["spread"])
+    gram = [[space.sum(a * b for a, b in zip(u, v, strict=True)) for v in columns] for u in columns]
+    own = X[0][space.entries["i"]]
+    parts = own, minor, determinant(gram) if gram else own
+    excluded = proof["excluded"]
+    require(all(type(n) is int for n in excluded), "an excluded size is a whole number")
+    _never_zero(space, proof, parts, LEAST, excluded)
+    but = "".join(f" but {n}" for n in excluded)
+    lines = [
+        f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
+        f"{space.entries['i']}, for i = 1, ..., {given['outputs']}, of every {space.size_name} >= "
+        f"{LEAST}{but}",
+        *words,
+        "around almost all weights there are g > 0 and Q(beta) with Hess Q = g rho on the leaf, in "
+        f"as many dimensions as there are outputs, and X_i log g = {record['warping']['H_i']}",
+        f"numbers that signs were read at: {pairs(record['certificate']['at'])}",
+    ]
+    return lines, ["the Hessian map", *left]
+
+
+def _columns(
+    space: EverySize, F: Mapping[str, Function], spread: Mapping[str, Texts]
+) -> list[list[Function]]:
+    """Return the columns of the system for L, by the sums in F; rows are single weights, too."""
+    dF = {e: space.slopes_of(F[e]) for e in "in"}
+
+    def summed(a: str, b: str) -> Function:
+        one, last = (
+            dF[e][a] * space.slope(b, x) / dF[e][x] for e in "in" for x in [space.entries[e]]
+        )
+        whole = space.total(one, spread[f"{a}*{b}"])
+        return whole if space.has_last else whole - last
+
+    sums = [x for x in space.sums if x in dF["i"]]
+    rows = [*sums, *(z for z in space.scalars if z in dF["i"])]
+    return [[summed(a, b) + int(a == b) for a in rows] for b in sums]
+
+
+def _never_zero(
+    space: EverySize,
+    proof: JSON,
+    functions: Sequence[Function],
+    size: int,
+    excluded: Sequence[int] = (),
+) -> None:
+    """Require that functions are not 0 at almost all weights of each n from a size on but some.
+
+    Entries and q sums are independent functions where n >= 3 + q, by a minor at numbers *apart*; at
+    each smaller size there are weights.
+    """
+    apart = [space.valued({space.entries["i"]: rational(x)}) for x in proof["apart"]]
+    slopes = [[space.slope(x, space.entries["i"]).at(at) for at in apart] for x in space.sums]
+    enough = len(apart) == len(space.sums) and independent(slopes)
+    require(enough, "the sums are not shown to be independent")
+    large = OUTPUTS + len(space.sums)
+    for polynomial in (p for f in functions for p in space.by_size(f)):
+        never_zero(polynomial, max(size, large), excluded)
+    small = [n for n in range(size, large) if n not in excluded]
+    require({*proof["points"]} == {*map(str, small)}, "each small n has weights of its own")
+    for n in small:
+        at = space.at_point(dict(proof["points"][str(n)]), n)
+        require(all(not_zero(f.at(at)) for f in functions), f"nothing is shown to fail at n = {n}")
+
+
+def never_zero(coefficients: Sequence[Value], least: int, but: Sequence[int] = ()) -> None:
     """Require that c_0 + c_1 n + ... is not 0 for every n from some on, by a bound on its roots."""
     *rest, last = map(arb, coefficients)
     require(not_zero(last), "an equation is not shown to fail for large n")
     bound = 1 + max((float((abs(c) / abs(last)).upper()) for c in rest), default=0.0)
     require(bound < FAR, "an equation may hold for some large n")
-    for n in range(least, int(bound) + 2):
+    for n in (n for n in range(least, int(bound) + 2) if n not in but):
         value = sum((c * n**k for k, c in enumerate(map(arb, coefficients))), arb(0))
         require(not_zero(value), f"the equation is not shown to fail at n = {n}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import lcm
@@ -14,7 +15,7 @@ from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.every_size import EverySize
 from derive.certificate.checking.function import root_of
 from derive.certificate.checking.reading import Call
-from derive.certificate.checking.text import JSON, Rejected, called, tree_of
+from derive.certificate.checking.text import JSON, called, tree_of
 from derive.certificate.writing import products
 from derive.certificate.writing.certificate import PRIMES, certified
 from derive.certificate.writing.definitions import Definitions, Naming
@@ -25,7 +26,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression, to_text
 from derive.verdict import Verdict
-from derive.weights.entrywise import Failure
+from derive.weights.entrywise import EntrywiseWarp, Failure, spread_terms
 
 
 def certify_every_size(d: EntrywiseDerivation, record: JSON, seconds: float | None = None) -> JSON:
@@ -52,7 +53,9 @@ class _Writer:
         self.said = [*filter(None, (warping["y_i"], warping["g"])), *record["laws"]]
         self.said += [text for name, text in record["kernel"].items() if name.startswith("K_")]
         products = self._products()
-        for name in self._sums_in(products):  # sums that came up
+        self.spread = spread_terms(self.entries) or {} if d.warp is not None else {}
+        totals = {f"spread {a} {b}": self._spread(x) for (a, b), x in self.spread.items()}
+        for name in self._sums_in(products | totals):  # sums that came up
             self.sums.setdefault(name, repr(self.entries.sums[name]))
         entries = {e: self.model.entry(e) for e in "ijn"}
         names = [*entries.values(), *self.sums, *given["weights"], *given["parameters"]]
@@ -72,6 +75,8 @@ class _Writer:
         self._define(given)
         if d.failure is not None:
             self.proof["fails"] = self._fails(d.failure)
+        if d.warp is not None:
+            self.proof["exists"] = self._exists(d.warp)
 
     def _products(self) -> dict[str, JSON]:
         """Return sums of products of slopes: in K, as K changes, and with what else is summed."""
@@ -88,14 +93,33 @@ class _Writer:
 
     def _fails(self, failure: Failure) -> JSON:
         """Return what fails, with weights of each small size, and where sums are independent."""
-        if not failure.of:
-            raise Rejected("what fails is no equation of three outputs")
-        v, points = self.model.indexed, {}
-        for n in range(failure.size, 3 + len(self.sums)):
-            texts: JSON = {x: str(a) for x, a in failure.points[n].items()}
-            points[str(n)] = {v: [texts.pop(f"{v}{k}") for k in range(1, n + 1)], **texts}
-        of, apart = [k - 1 for k in failure.of], [*map(str, PRIMES[: len(self.sums)])]
-        return {"of": of, "apart": apart, "points": points}
+        of, sizes = [k - 1 for k in failure.of], range(failure.size, 3 + len(self.sums))
+        return {"of": of, **self._shown({n: failure.points[n] for n in sizes})}
+
+    def _exists(self, warp: EntrywiseWarp) -> JSON:
+        """Return how F_a m_b'/F' are summed, and where outputs are independent, also of small n."""
+        small = {n: x for n in range(2, 3 + len(self.sums)) if (x := warp.point(n))}
+        return {
+            "excluded": [*warp.excluded_sizes],
+            "spread": {f"{a}*{b}": self._spread(x) for (a, b), x in self.spread.items()},
+            **self._shown(small),
+        }
+
+    def _shown(self, points: Mapping[int, Mapping[str, Fraction]]) -> JSON:
+        """Return weights by size, and numbers at which sums are independent."""
+        v, shown = self.model.indexed, {}
+        for n, point in points.items():
+            texts: JSON = {x: str(a) for x, a in point.items()}
+            shown[str(n)] = {v: [texts.pop(f"{v}{k}") for k in range(1, n + 1)], **texts}
+        return {"apart": [*map(str, PRIMES[: len(self.sums)])], "points": shown}
+
+    def _spread(self, terms: Iterable[tuple[RationalFunction, RationalFunction]]) -> dict[str, str]:
+        """Return a sum of functions of one entry by 1 and sums, with factors without entries."""
+        parts = dict[str, list[str]]()
+        for c, own in terms:
+            for x, text in self._combined(own, repr(c)).items():
+                parts.setdefault(x, []).append(text)
+        return {x: "+".join(texts) for x, texts in parts.items()}
 
     def _sums_in(self, products: JSON) -> list[str]:
         printed = {name for x, _ in self.d.kernel if (name := str(x)) in self.entries.sums}

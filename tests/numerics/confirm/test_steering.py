@@ -66,7 +66,7 @@ def test_measurements_in_other_bases_are_told_apart(one_size, monkeypatch):
 def test_three_factors_need_an_aligned_start():
     d = derive_once(model("U*B*T(V)", {"U": "n x r", "B": "r x s", "V": "m x s"}))
     at, rng = AlignedAt(d.parameterization, (2, 2, 2)), np.random.default_rng(0)
-    found = at.compare(rng, sizes._slope(d.entry), DIGITS + 5)
+    found = at.compare(sizes._slope(d.entry), rng, DIGITS + 5)
     assert min(found.values()) > DIGITS
     X = ((Fraction(1), Fraction(0), Fraction(0), Fraction(2)), (Fraction(1), 0, 0, Fraction(-1)))
     one, other = at.limits(
