@@ -64,6 +64,10 @@ def find_ties(p: Parameterization) -> Restriction | None:
         return None
     kept = [p.weights[pivot_of(row)] for row in basis]
     relations = {w: _tie(p, k, basis, kept) for k, w in enumerate(p.weights) if w not in kept}
+    # One that is to stay positive would end the flow at its 0, which nothing says without it.
+    ends = (k for k, w in enumerate(p.weights) if w in relations and w in p.positive)
+    if not all(_offset(p, k, basis, kept).is_zero() for k in ends):
+        return None
     rates = _induced_rates(p, basis, relations, kept)
     reduced = None if rates is None else _restricted(p, relations, kept, rates)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
@@ -72,10 +76,16 @@ def find_ties(p: Parameterization) -> Restriction | None:
 def _tie(p: Parameterization, k: int, basis: list[Row], kept: list[str]) -> Tree:
     """Return weight k as a combination of those kept and 1."""
     used = [(row[k], b) for row, b in zip(basis, kept, strict=True) if not row[k].is_zero()]
-    offset = reduce(sub, (c * p.w0[p.weights.index(b)] for c, b in used), p.w0[k])
+    offset = _offset(p, k, basis, kept)
     parts = [b if c == 1 else f"({c!r})*{b}" for c, b in used]
     parts += [f"({offset!r})"] * (not offset.is_zero())
     return parse_expression(" + ".join(parts) or "0")
+
+
+def _offset(p: Parameterization, k: int, basis: list[Row], kept: list[str]) -> RationalFunction:
+    """Return the constant in that."""
+    pairs = zip(basis, kept, strict=True)
+    return reduce(sub, (row[k] * p.w0[p.weights.index(b)] for row, b in pairs), p.w0[k])
 
 
 def _induced_rates(

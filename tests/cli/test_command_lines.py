@@ -93,7 +93,6 @@ REFUSALS = [  # what is typed, and what the line says
     ("regularizer 'w - w + 1'", "constant"),
     ("regularizer 'v/sum(v)' --each v --start v=1", "--start does not go with --each"),
     ("regularizer 'v/sum(v)' --each v --matrix W:2x2", "--matrix does not go with --each"),
-    ("regularizer 'v/sum(v)' --each v --rocq", "--each goes with"),
     ("regularizer 'v/sum(v)' --each v --rates u=1", "no weight u"),
     ("regularizer 'W*T(W)' --matrix W:nxr --measurements some", "choose one of commuting"),
     ("regularizer 'W*T(W)' --matrix W --measurements one", "write W:nxr"),

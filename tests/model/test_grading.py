@@ -239,6 +239,14 @@ def test_fewer_weights_have_the_simpler_form(F, start, rates, kind):
     assert crosscheck(d, digits=20).passed
 
 
+def test_a_weight_that_is_to_stay_positive_is_kept_where_it_may_not():
+    """Sign descent on p^2 - m^2 has p + m = 2 alpha, until m or p is 0."""
+    d = derive_once(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, steepest="oo")
+    assert d.ties == ()
+    words = d.potential.pieces[0].domain.words
+    assert words.startswith("`-4*alpha**2 < beta < 4*alpha**2`")
+
+
 @pytest.mark.parametrize(
     ("outputs", "start", "ties"),
     [

@@ -211,7 +211,8 @@ def test_every_model_is_exported(entry):
         (["a*u", "--vector", "u", "--jax"], 0, "(1/(jnp.sqrt(_off_zero(A))))[..., None] * beta"),
         (["W*T(W)", "--matrix", "W:2x2", "--torch"], 1, "No: no Q for all data"),
         (["W*T(W)", "--matrix", "W:2x2", "--jax"], 1, "No: no Q for all data"),
-        (["u*v*w", "--torch"], 3, "it is an integral"),
+        (["u*v*w", "--torch"], 3, "an integral is not known"),
+        (["v/sum(v)", "--each", "v", "--rocq"], 3, "a file is written of phi(|v|) v alone"),
         (["a*u", "--jax", "--torch"], 2, "choose one of"),
     ],
 )
