@@ -179,6 +179,7 @@ class OneSided:
     Attributes:
         of: c, or log |c|.
         positive: the weights for as long as which are positive.
+        in_logarithm: is it log |c|, which is followed for as long as c is not 0?
     """
 
     of: Followed
@@ -186,16 +187,12 @@ class OneSided:
     change: Expr
     side: int
     positive: tuple[str, ...]
+    in_logarithm: bool
 
     @property
     def law(self) -> Symbol:
         """What c is called."""
         return self.of.symbol
-
-    @property
-    def in_logarithm(self) -> bool:
-        """Is it log |c|, which is followed for as long as c is not 0?"""
-        return bool(self.of.function.logs)
 
 
 def momentum_of(leaf: Leaf, x: Followed, *, alone: bool = True) -> Drift:
@@ -241,16 +238,17 @@ def one_sided(leaf: Leaf) -> Iterator[OneSided]:
     starts = zip(p.weights, p.w0, strict=True)
     positive = tuple(w for w, value in starts if known.is_positive(value))
     for law in leaf.laws:
-        c = law.function.rational
-        logarithm = Followed(law.symbol, LogFunction(c.field.zero, ((c.field.one, c),)))
+        c, zero, one = law.function.rational, p.field.zero, p.field.one
         if leaf.coordinates.is_straight(law.gradient, along_steps=True):
             continue  # c does not change
-        zero = p.at_start(c).is_zero()
-        for x, signs in product((law,) if zero else (law, logarithm), ((), positive)):
+        of = [law]
+        if not (law.function.logs or p.at_start(c).is_zero()):
+            of.append(Followed(law.symbol, LogFunction(zero, ((one, c),))))
+        for x, signs in product(of, ((), positive)):
             side = _side(leaf.hessian(x), signs)
             if side:
                 change = momentum_of(leaf, x).change
-                yield OneSided(x, leaf.with_logs(x.function), change, side, signs)
+                yield OneSided(x, leaf.with_logs(x.function), change, side, signs, x is not law)
                 break
 
 

@@ -208,11 +208,12 @@ def _entries(leaf: Leaf) -> Iterator[tuple[str, RationalFunction, Expr]]:
     """Yield functions of the weights on every leaf alike: no branch is that of the start alone."""
     p, chart = leaf.parameterization, leaf.chart
     yield from ((s.name, h, s) for s, h in zip(leaf.notation.betas, p.F, strict=True))
-    yield from ((x.symbol.name, x.function.rational, x.symbol) for x in leaf.laws)
+    rational = [x for x in leaf.laws if not x.function.logs]
+    yield from ((x.symbol.name, x.function.rational, x.symbol) for x in rational)
     yield from (
         (name, p.field.named(name), leaf.notation.start_symbols[name]) for name in p.parameters
     )
-    if chart is not None and len(chart.constants) == len(leaf.laws):
+    if chart is not None and len(chart.constants) == len(leaf.laws) == len(rational):
         yield from _roots(leaf, chart)
 
 

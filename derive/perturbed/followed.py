@@ -41,10 +41,11 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
 from derive.exact.linear.modular import Evaluator, Pole, random_point, saturated, supports
 from derive.exact.signs import Signs
+from derive.joint import laws_of
 from derive.language.tree import Name
 from derive.model.geometry import Field
 from derive.model.labels import beside
-from derive.model.notation import Notation, log_expr, to_expr
+from derive.model.notation import Notation, log_expr, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.coordinates import PRECONDITIONED, Coordinates
 from derive.potential.chart import Chart
@@ -87,7 +88,7 @@ class Followed:
             g = next((g for g in P.field.generators if P.field.named(g.name) == P), None)
             if g is not None and g.kind == "power":  # 0 where that of which it is a power is
                 P = P.field.embed(g.argument)
-            if not (g is not None and g.kind == "exp") and not Signs().is_positive(P):
+            if not Signs(positive_generators(P.field)).is_positive(P):
                 yield P
 
 
@@ -188,7 +189,8 @@ class Leaf:
     def in_laws(self, f: RationalFunction) -> Expr | None:
         """Return f in 1, c, 1/c, c^2 of every law and the letters, by expansion; else None."""
         one = self.parameterization.field.one
-        powers = [(law.function.rational, law.symbol, n) for law in self.laws for n in (1, -1, 2)]
+        rational = [law for law in self.laws if not law.function.logs]
+        powers = [(law.function.rational, law.symbol, n) for law in rational for n in (1, -1, 2)]
         known = [one, *(c**n for c, _, n in powers)]
         for *vector, last in nullspace_over_constants([(x,) for x in (*known, f)]):
             if not last.is_zero():
@@ -222,24 +224,31 @@ class Leaf:
 
 def follow(blocks: Sequence[Block], process: str) -> tuple[Leaf, ...]:
     """Return the laws and dual coordinates of all blocks, numbered together."""
-    several = sum(len(b.conserved.laws) for b in blocks) > 1
+    several = sum(len(laws_of(b)) for b in blocks) > 1
     found: list[Leaf] = []
     for block in blocks:
         dual, notation = _dual_of(block, blocks), block.notation
         p = block.parameterization if dual is None else dual.parameterization
         first = 1 + sum(len(leaf.laws) for leaf in found)
-        rational = [p.field.embed(law) for law in block.conserved.laws]
         laws = tuple(
-            Followed(_called(notation, f"c{k if several else ''}"), LogFunction(law))
-            for k, law in enumerate(rational, first)
+            Followed(_called(notation, f"c{k if several else ''}"), law.mapped(p.field.embed))
+            for k, law in enumerate(filter(has_gradient, laws_of(block)), first)
         )
-        y, g = _dual(notation, p, dual, rational)
-        # of a law with logarithms no drift is followed
-        known = block.conserved.logarithmic is None
-        complete = known and block.conserved.verdict is Verdict.PROVED
+        y, g = _dual(notation, p, dual, [x.function.rational for x in laws if not x.function.logs])
+        complete = follows_all(block) and block.conserved.verdict is Verdict.PROVED
         leaf = Leaf(block.outputs, notation, p, laws, y, g, complete)
         found.append(replace(leaf, chart=block.potential.chart, process=process))
     return tuple(found)
+
+
+def has_gradient(f: LogFunction) -> bool:
+    """Tell whether a gradient is rational: constants stand beside all logarithms."""
+    return not any(_varies(c) for c, _ in f.logs)
+
+
+def follows_all(block: Block) -> bool:
+    """Tell whether all laws that are known are followed."""
+    return all(map(has_gradient, laws_of(block)))
 
 
 def _dual_of(block: Block, blocks: Sequence[Block]) -> DualCoordinates | None:
@@ -247,7 +256,7 @@ def _dual_of(block: Block, blocks: Sequence[Block]) -> DualCoordinates | None:
 
     y' = g lambda has one g for all blocks.
     """
-    if (dual := block.potential.dual) is None or any(_varies(c) for f in dual.y for c, _ in f.logs):
+    if (dual := block.potential.dual) is None or not all(map(has_gradient, dual.y)):
         return None
     return dual if len(blocks) == 1 or dual.g == dual.g.field.one else None
 

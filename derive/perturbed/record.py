@@ -26,7 +26,7 @@ from derive.model.parameterization import Parameterization
 from derive.perturbed.continuous import OneSided
 from derive.perturbed.coordinates import PRECONDITIONED
 from derive.perturbed.drift import Drift
-from derive.perturbed.followed import Followed, Leaf, gradient
+from derive.perturbed.followed import Followed, Leaf, follows_all, gradient
 from derive.potential.piece import trimmed
 from derive.printable import Printable
 from derive.statement import Claims, Open, Statement
@@ -110,8 +110,7 @@ class Perturbation(Printable, Claims):
         if d.warping.verdict is Verdict.REFUTED:
             return Verdict.REFUTED
         outputs = 2 if d.direction else len(d.beta)
-        followed = all(block.conserved.logarithmic is None for block in d.blocks)
-        on_leaf = followed and d.conserved.verdict is Verdict.PROVED
+        on_leaf = all(map(follows_all, d.blocks)) and d.conserved.verdict is Verdict.PROVED
         told = bool(self.start) or (on_leaf and len(self.of_dual) == outputs)
         return Verdict.PROVED if told else Verdict.UNDECIDED
 
@@ -319,7 +318,8 @@ def _left(leaf: Leaf, y: Followed, xi: Expr | None, image: Effective) -> Expr | 
 def _of_law(found: Perturbation, leaf: Leaf, law: Followed) -> Expr | None:
     """Return f, of which a law of degree m is multiplied by f^m."""
     value, factor = leaf.parameterization.at_start(law.function.rational), _factor(found, leaf, law)
-    if factor is None or not value.is_homogeneous() or not value.degree():
+    plain = value.is_homogeneous() and value.degree() and not law.function.logs
+    if factor is None or not plain:
         return None
     return factor ** sympy.Rational(1, value.degree())
 
@@ -345,7 +345,7 @@ def _constant(found: Perturbation, leaf: Leaf, drift: Drift) -> Expr | None:
     rate = drift.in_laws
     velocities = "momentum" in found.kinds or "step" in found.kinds
     kept = {
-        law.symbol: to_expr(p.at_start(law.function.rational), leaf.notation.start_symbols)
+        law.symbol: log_expr(law.function.mapped(p.at_start), leaf.notation.start_symbols)
         for p in [leaf.parameterization]
         for law in leaf.laws
         if _drift(found, law).still
