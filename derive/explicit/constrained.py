@@ -1,6 +1,6 @@
 """The constrained problem min |w - w_0|^2 subject to F(w) = beta, and points with F(w) = beta.
 
-Or min sum_k c_k (w_k - w0_k)^p_k, of even p_k: it grows with |w - w_0| as well, along every line.
+Or min h(w - w_0) for another h, a polynomial that grows without bound along every half-line from 0.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from random import Random
 
 from flint import Ordering, arb, arb_mat, fmpq, fmpq_mat, fmpz_mpoly_ctx
 
-from derive.exact.balls import ball, evaluate_any, whole_power
+from derive.exact.balls import ball, evaluate_any
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
+from derive.exact.linear.matrix import dot
 from derive.model.parameterization import Parameterization
 
 
@@ -28,7 +29,7 @@ class Stopped(Exception):
 class ConstrainedProblem:
     """The d outputs F and the p start values w_0 in Q(weights, multipliers, start symbols).
 
-    The *degree* is D, where F(c w) = c^D F(w); *costs* are c_k and p_k, by default 1 and 2.
+    The *degree* is D, where F(c w) = c^D F(w); *height* is h, by default |w|^2.
     """
 
     field: FunctionField
@@ -38,13 +39,7 @@ class ConstrainedProblem:
     F: tuple[RationalFunction, ...]
     w0: tuple[RationalFunction, ...]
     degree: int | None
-    costs: tuple[tuple[Fraction, int], ...]
-
-    @property
-    def power(self) -> int | None:
-        """The p of all costs, where they have one."""
-        powers = {p for _, p in self.costs}
-        return powers.pop() if len(powers) == 1 else None
+    height: RationalFunction
 
     @property
     def w(self) -> tuple[RationalFunction, ...]:
@@ -68,26 +63,41 @@ class ConstrainedProblem:
 
     @functools.cached_property
     def conditions(self) -> tuple[RationalFunction, ...]:
-        """The p Lagrange conditions w - w_0 - J^T mu = 0, or grad h/2 - J^T mu = 0."""
+        """The p Lagrange conditions grad h(w - w_0)/2 - J^T mu = 0."""
         mu = [self.field.named(name) for name in self.multipliers]
         return tuple(
-            self.field.constant(c * p / 2) * (w - w0) ** (p - 1)
-            - sum((m * row[k] for m, row in zip(mu, self.jacobian, strict=True)), 0)
-            for k, ((c, p), w, w0) in enumerate(zip(self.costs, self.w, self.w0, strict=True))
+            slope - sum((m * row[k] for m, row in zip(mu, self.jacobian, strict=True)), 0)
+            for k, slope in enumerate(self.slopes)
         )
+
+    @functools.cached_property
+    def slopes(self) -> tuple[RationalFunction, ...]:
+        """The halves of grad h at w - w_0."""
+        slopes = (self.height.partial(k) / 2 for k, _ in enumerate(self.weights))
+        return tuple(slope.compose(self.away, self.field) for slope in slopes)
+
+    @property
+    def away(self) -> tuple[RationalFunction, ...]:
+        """What is w - w_0 in the place of w."""
+        moved = (w - w0 for w, w0 in zip(self.w, self.w0, strict=True))
+        return (*moved, *self.field.gens[len(self.weights) :])
+
+    @property
+    def has_length(self) -> bool:
+        """Whether h is |w|^2."""
+        return self.height == dot(self.w, self.w)
+
+    @property
+    def metric(self) -> fmpq_mat | None:
+        """M with h = <w, M w>; None where h is no quadratic form."""
+        return _form_of(self.height, len(self.weights))
 
     @functools.cached_property
     def quadratic_forms(self) -> list[fmpq_mat] | None:
         """A_i with F_i = <w, A_i w>; None where an output is no quadratic form."""
-        if any({sum(e) for e, _ in terms(f.numerator)} != {2} for f in self.F):
-            return None
-        forms = [fmpq_mat(len(self.weights), len(self.weights)) for _ in self.F]
-        for A, f in zip(forms, self.F, strict=True):
-            for exponents, c in terms(f.numerator):
-                i, j = (k for k, e in enumerate(exponents) for _ in range(e))
-                A[i, j] += fmpq(c, 2 * int(f.denominator.leading_coefficient()))
-                A[j, i] += fmpq(c, 2 * int(f.denominator.leading_coefficient()))
-        return forms
+        forms = [_form_of(f, len(self.weights)) for f in self.F]
+        known = [A for A in forms if A is not None]
+        return known if len(known) == len(forms) else None
 
     @property
     def single(self) -> bool:
@@ -109,20 +119,30 @@ class ConstrainedProblem:
         return [f.at([*w, *rest]) for f in self.F]
 
 
+def _form_of(f: RationalFunction, size: int) -> fmpq_mat | None:
+    """Return A with f = <w, A w>; None where f is no quadratic form of the weights."""
+    if {sum(e) for e, _ in terms(f.numerator)} != {2}:
+        return None
+    A, below = fmpq_mat(size, size), 2 * int(f.denominator.leading_coefficient())
+    for exponents, c in terms(f.numerator):
+        i, j = (k for k, e in enumerate(exponents) for _ in range(e))
+        A[i, j] += fmpq(c, below)
+        A[j, i] += fmpq(c, below)
+    return A
+
+
 def pose(p: Parameterization) -> ConstrainedProblem:
     """Return min |w - w_0|^2 subject to F(w) = beta; Stopped: F or the start is not polynomial."""
     return _build(p, p.w0)
 
 
-def pose_cost(
-    p: Parameterization, costs: Sequence[tuple[Fraction, int]] = ()
-) -> ConstrainedProblem:
-    """Return min |w|^2, or of other costs, subject to F(w) = beta; Stopped: F is not polynomial."""
-    return _build(p, (p.field.zero,) * p.p, costs)
+def pose_cost(p: Parameterization, height: RationalFunction | None = None) -> ConstrainedProblem:
+    """Return min |w|^2, or min h, subject to F(w) = beta; Stopped: F is not polynomial."""
+    return _build(p, (p.field.zero,) * p.p, height)
 
 
 def _build(
-    p: Parameterization, w0: Sequence[RationalFunction], costs: Sequence[tuple[Fraction, int]] = ()
+    p: Parameterization, w0: Sequence[RationalFunction], height: RationalFunction | None = None
 ) -> ConstrainedProblem:
     given = w0[0].field
     for elements, lack in ((p.F, _lack(p)), (w0, "the start is none in its symbols")):
@@ -138,8 +158,9 @@ def _build(
     images = [placed.get(name, field.zero) for name in given.names]
     start = tuple(x.compose(images, field) for x in w0)
     F = tuple(f.compose(field.gens[: p.p], field) for f in p.F)
-    costs = tuple(costs) or ((Fraction(1), 2),) * p.p
-    return ConstrainedProblem(field, p.weights, multipliers, own, F, start, p.degree, costs)
+    w = field.gens[: p.p]
+    h = dot(w, w) if height is None else height.compose(w, field)
+    return ConstrainedProblem(field, p.weights, multipliers, own, F, start, p.degree, h)
 
 
 def _lack(p: Parameterization) -> str:
@@ -162,10 +183,9 @@ def value_at(problem: ConstrainedProblem, function: RationalFunction, w: Sequenc
     return ball(evaluate_any(function, [*w, *padding], BITS))
 
 
-def heights(problem: ConstrainedProblem, w: Sequence[arb], w0: Sequence[Fraction]) -> list[arb]:
-    """Return what each weight adds to |w - w_0|^2, or to another cost, in balls."""
-    rows = zip(problem.costs, w, w0, strict=True)
-    return [ball(c) * ball(whole_power(x - ball(x0), p)) for (c, p), x, x0 in rows]
+def height_at(problem: ConstrainedProblem, w: Sequence[arb], w0: Sequence[Fraction]) -> arb:
+    """Return |w - w_0|^2, or another h(w - w_0), in a ball."""
+    return value_at(problem, problem.height, [x - ball(x0) for x, x0 in zip(w, w0, strict=True)])
 
 
 def feasible_distance(
@@ -194,7 +214,7 @@ def feasible_distance(
     image = Y * _residual_at(problem, middle, beta) + contraction * Z
     if not all(abs(x) < radius for x in image.entries()):
         raise Stopped("no point with F(w) = beta was proved near the lowest critical point")
-    return sum(heights(problem, around, w0), arb(0))
+    return height_at(problem, around, w0)
 
 
 def _jacobian_at(problem: ConstrainedProblem, w: Sequence[arb]) -> arb_mat:

@@ -29,12 +29,13 @@ from sympy import Abs, Expr, Matrix, Symbol
 from derive.errors import InputError
 from derive.exact.elementary_signs import Undecided, lesser
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.tower import build_elements
 from derive.explicit.constrained import pose_cost
-from derive.explicit.cost.duality import GROUND, factored_cost
-from derive.explicit.eliminated import minimum_by_elimination
+from derive.explicit.eliminated import grows, minimum_by_bound
 from derive.explicit.minimum import CriticalRoot, minimum_of
 from derive.explicit.orbit import UNSEEN, Height, Orbit, exponents
 from derive.language import to_sympy
+from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree, names
 from derive.model.names import read_tree
 from derive.model.notation import Notation, rational, to_expr
@@ -209,13 +210,7 @@ def fibre_cost(p: Parameterization, cost: str | Expr, X: Rows = ()) -> FibreCost
         block = p if len(p.blocks) == 1 else p.restrict(group)
         data = [[row[i] for i in group] for row in X] if p.d > 1 else []
         h = functools.partial(_cost, costs, str(cost) == LOG_DET, data)
-        beta = Notation(p, group).betas
-        try:
-            blocks.append(_of_block(str(cost), block, h, beta))
-        except Undecided as why:
-            root = None if costs is None else _root(costs, block, beta)
-            unknown = Finding(Verdict.UNDECIDED, str(why)) if root is None else root.finding
-            blocks.append(BlockFibre(beta, unknown, minimum=root))
+        blocks.append(_of_block(str(cost), block, h, Notation(p, group).betas))
     return FibreCost(p, str(cost), tuple(blocks), tuple(map(tuple, X)))
 
 
@@ -245,28 +240,30 @@ def _read(tree: Tree, weights: Sequence[str]) -> Costs:
     return found
 
 
-def _root(costs: Costs, p: Parameterization, beta: tuple[Symbol, ...]) -> CriticalRoot | None:
-    """Return the least cost by elimination, of even powers; None where it finds no polynomial."""
-    rows = list[tuple[Fraction, int]]()
-    for w in p.weights:
-        c, sizes = exponents(costs[w])
-        (power, _), *_ = sizes.values()
-        if not c.is_Rational or not power.is_even:
-            return None
-        rows.append((Fraction(int(c.p), int(c.q)), int(power)))
-    found = minimum_by_elimination(functools.partial(pose_cost, costs=rows), p, beta)
-    return found if isinstance(found, CriticalRoot) and found.factors else None
+def _root(h: Height, p: Parameterization, beta: tuple[Symbol, ...]) -> CriticalRoot | None:
+    """Return the least cost by elimination, or duality; None where that has no way."""
+    w = {x: Symbol(x, real=True) for x in p.weights}
+    tree = from_sympy(h(p.weights, [to_sympy(f, w) for f in p.trees]))
+    try:
+        *_, height = build_elements((*p.trees, tree), p.weights)
+    except InputError:  # a kink
+        return None
+    if height.field.generators or not grows(height):
+        return None
+    found = minimum_by_bound(functools.partial(pose_cost, height=height), p, beta)
+    if not isinstance(found, CriticalRoot):
+        return None
+    return found if found.factors or found.closed_forms else None
 
 
 def _of_block(cost: str, p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
-    """Return the cost of one block: of monomials, or of U V^T; Undecided where it is not known."""
+    """Return the cost of one block, by the rule of monomials where that is known, or as a root."""
     try:
         return _summed(p, h, beta) if p.d == 1 and cost != LARGEST else _shared(cost, p, h, beta)
-    except Undecided:
-        R = factored_cost(p, h, beta) if cost not in (LOG_DET, LARGEST) else None
-        if R is None:
-            raise
-        return BlockFibre(beta, Finding(Verdict.PROVED, GROUND), whole=R)
+    except Undecided as why:
+        root = None if cost in (LOG_DET, LARGEST) else _root(h, p, beta)
+        unknown = Finding(Verdict.UNDECIDED, str(why)) if root is None else root.finding
+        return BlockFibre(beta, unknown, minimum=root)
 
 
 def _shared(cost: str, p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
@@ -429,7 +426,14 @@ def _written(f: FibreCost) -> Sentence:
 
 def _on_data(f: FibreCost) -> Iterator[Statement]:
     """Yield the whole cost on data, and whether it selects one of the interpolating predictors."""
-    if f.R is None or not (f.X or f.cost == LOG_DET):
+    if not (f.X or f.cost == LOG_DET) or f.verdict is not Verdict.PROVED:
+        return
+    if f.R is None:
+        if f.parameterization.d == 1 and f.cost == TRACE:
+            S = each("`{0}`", ((x,) for x in gram(f.X, 1).diagonal()))
+            words = "of copies of `F` the least `tr K S`, `S = X^T X`, on these rows is the sum of"
+            words += " `S_jj` times that of `tr K` at `beta_j`, with `S_jj` = {S}"
+            yield Statement(words, {"S": S}, kind="cost on data")
         return
     of = ("log det X K X^T" if f.X else "log det K") if f.cost == LOG_DET else "tr K S"
     data = "on these rows, `S = X^T X`, " if f.X else ""

@@ -122,12 +122,13 @@ class CriticalRoot(SquaredDistance):
 
     @functools.cached_property
     def closed_forms(self) -> tuple[Expr | None, ...]:
-        """The root r >= 0 of a r^n + c in radicals; None of other polynomials."""
+        """The root in radicals, as r >= 0 of a r^n + c; None of other polynomials."""
         if self.verdict is not Verdict.PROVED:
             return ()
-        powers = {e[0] for e, _ in terms(self.factors[0])} - {0}
-        alone = len(powers) == 1
-        return (_closed_form(self.equations[0], self.argument, None) if alone else None,)
+        return (_closed_form(self.equations[0], self._side),)
+
+    _side = 0
+    """Of a quadratic equation: 1 for the greater root, -1 for the smaller, 0 where unknown."""
 
     def at(self, point: Mapping[str, Fraction]) -> CertifiedValue | None:
         """Return the minimum at numbers for beta and the start."""
@@ -181,6 +182,8 @@ class GreatestRoot(CriticalRoot):
             return super().closed_forms
         return (self.closed.expression(self.variables),)
 
+    _side = 1
+
     def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
         if not (self.onto or has_weights(self.problem, data)):
             return None
@@ -231,7 +234,7 @@ class RootByInterval(CriticalRoot):
         """The minimum on each interval in radicals, None where the polynomial is left."""
         b = self.argument
         forms = (
-            None if x.factor is None else _closed_form(self.equations[x.factor], b, x)
+            None if x.factor is None else _in_radicals(self.equations[x.factor], b, x)
             for x in self.intervals
         )
         pairs = zip(forms, self.intervals, strict=True)
@@ -257,11 +260,22 @@ def _equation(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
     return sympy.Add(*parts)
 
 
-def _closed_form(equation: Expr, b: Symbol, interval: RootInterval | None) -> Expr | None:
-    """Return a root of equation = 0 as a function of b, or None.
+def _in_radicals(equation: Expr, b: Symbol, interval: RootInterval) -> Expr | None:
+    """Return a root as a function of b, or None.
 
-    For a r^n + c the minimum is (-c/a)^(1/n), since it is not negative; for degree 2 the interval
-    says which sign the root of the discriminant has.
+    The interval says which it is: of a x^2 + ... with a < 0 a root is smaller for the plus sign.
+    """
+    a = sympy.Poly(equation, LENGTH).LC()
+    signs = {sympy.sign(a.subs(b, sympy.Rational(str(x)))) for x in interval.samples}
+    side = signs.pop() if len(signs) == 1 and interval.roots == 2 else 0
+    return _closed_form(equation, side if interval.index else -side)
+
+
+def _closed_form(equation: Expr, side: int) -> Expr | None:
+    """Return a root of equation = 0, or None.
+
+    For a r^n + c the minimum is (-c/a)^(1/n), since it is not negative; for degree 2 the root of
+    the discriminant is taken to that side.
     """
     polynomial = sympy.Poly(equation, LENGTH)
     coefficients = polynomial.all_coeffs()
@@ -269,15 +283,9 @@ def _closed_form(equation: Expr, b: Symbol, interval: RootInterval | None) -> Ex
     if not any(coefficients[1:-1]):
         radicand = sympy.factor(-coefficients[-1] / coefficients[0])
         return sympy.root(radicand, degree)
-    if interval is None or degree != 2 or interval.roots != 2:
+    if degree != 2 or not side:
         return None
     A, B, C = coefficients
-    signs = {sympy.sign(A.subs(b, sympy.Rational(str(x)))) for x in interval.samples}
-    if len(signs) != 1:
-        return None
-    (sign,) = signs
-    # A root of a x^2 + ... with a < 0 is smaller for the plus sign.
-    side = sign if interval.index else -sign
     discriminant = sympy.sqrt(sympy.factor(B**2 - 4 * A * C))
     return sympy.expand((-B + side * discriminant) / (2 * A))
 

@@ -12,16 +12,12 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Model, map_of
 from derive.errors import InputError, NumericalError
-from derive.explicit.constrained import ConstrainedProblem, Stopped, pose, pose_cost
+from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.contrast import Contrast, contrast_of, contrast_with
-from derive.explicit.cost.composition import find_composition
-from derive.explicit.cost.duality import find_dual
-from derive.explicit.eliminated import minimum_by_elimination, minimum_of_problem
+from derive.explicit.eliminated import minimum_by_bound, minimum_by_elimination
 from derive.explicit.fibre_cost import FibreCost, fibre_cost
 from derive.explicit.minimum import (
     CertifiedValue,
-    CriticalRoot,
-    GreatestRoot,
     RootByInterval,
     SquaredDistance,
     limit_of,
@@ -279,22 +275,4 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
     >>> representation_cost(product, (Symbol("beta"),)).equations
     (-27*beta**2 + 4*r**3,)
     """
-    try:
-        problem = pose_cost(p)
-    except Stopped as step:
-        return SquaredDistance(betas, Finding(Verdict.UNDECIDED, str(step)))
-    if not problem.single:
-        return _bounded(problem, betas) or minimum_of_problem(problem, betas)
-    by_root = minimum_of_problem(problem, betas)
-    closed = isinstance(by_root, RootByInterval) and by_root.is_closed
-    return by_root if closed else _bounded(problem, betas) or by_root
-
-
-def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> CriticalRoot | None:
-    """Return R_F by a bound on |w|^2 that some w reaches, for every beta with some w."""
-    closed = find_composition(problem, betas) or find_dual(problem, betas)
-    if closed is None:
-        return None
-    reason = f"for every beta{'' if closed.onto else ' with some w'}: {closed.reason}"
-    finding = Finding(Verdict.PROVED, reason, closed.evidence)
-    return GreatestRoot(betas, finding, problem, (), closed.onto, closed)
+    return minimum_by_bound(pose_cost, p, betas)

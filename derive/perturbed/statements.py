@@ -277,8 +277,9 @@ def _in_other_metric(v: Perturbation) -> Iterator[Statement]:
         "this decay does more than shrink the start: for `w = exp(-kappa) z` it is"
         " `z' = exp(kappa) J(exp(-kappa) z)^T lambda`, of which the rates change with `kappa`;"
         " under the rates {rates} decay by the penalty `h = {h}` shrinks the start and does"
-        " nothing else, by `F(exp(kappa Lambda) w) = exp(kappa) F(w)`: a limit with `X beta = y` minimises the `Q` of these rates and"
-        " of the start `exp(-kappa Lambda) w_0`, if `Lambda` is diagonal with entries {lam}",
+        " nothing else, by `F(exp(kappa Lambda) w) = exp(kappa) F(w)`: a limit with"
+        " `X beta = y` minimises the `Q` of these rates and of the start `exp(-kappa Lambda) w_0`,"
+        " if `Lambda` is diagonal with entries {lam}",
         {"rates": rates, "h": h, "lam": each("`{1}` for `{0}`", v.grading.items())},
         kind="decay metric",
         conditions=("`kappa` is finite", "the weights keep their signs"),

@@ -324,7 +324,7 @@ def _weighted_costs(p: Parameterization) -> list[BlockCost]:
         return [BlockCost(every, Notation(p, every).betas, finding, None)]
     for group, x in zip(p.blocks or [(0,)], blocks, strict=True):
         betas = (Symbol("s", real=True),) if p.vectors else x.beta
-        R, side = (x.whole, 0) if x.power is None else _on_sides(*x.sides, betas[0], x.power)
+        R, side = (x.formula, 0) if x.power is None else _on_sides(*x.sides, betas[0], x.power)
         pairs = zip(x.beta, betas, (scales[i] for i in group), strict=True)
         at = {own: b / scale for own, b, scale in pairs}
         R = R.subs(at, simultaneous=True) if R and x.attained else None

@@ -14,6 +14,7 @@ from sympy import Abs, Symbol
 
 from derive import InputError, Parameterization, Verdict, explicit_counterpart
 from derive.errors import NumericalError
+from derive.exact.balls import identity
 from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.cost.duality import find_dual, find_extreme, find_nuclear, root_name
 from derive.explicit.critical.equations import critical_factors, follow_from_distance
@@ -155,7 +156,7 @@ def test_label_noise_on_matrices_has_a_weighted_nuclear_norm(seed):
     assert abs(norm(C, A) - said) > 1e-3 * said
     (block,) = r.blocks
     plain = explicit_counterpart(Parameterization.parse(MATRIX), cost="trace-K").blocks[0]
-    assert block.whole != plain.whole
+    assert block.formula != plain.formula
     (s,) = r.says("cost on data")
     with pytest.raises(Refuted):
         WITNESSES[s.kind](replace(r, blocks=(plain,)), s, random.Random(2))
@@ -324,7 +325,7 @@ def test_one_quadratic_form_costs_its_extreme_eigenvalues(output, expected):
     cost = cost_of([output])
     assert cost.verdict is Verdict.PROVED
     _, forms = posed([output])
-    closed = find_extreme(forms)
+    closed = find_extreme(forms, identity(len(forms[0].tolist())))
     text = str(closed.expression(cost.variables))
     assert (text == expected) if expected else ("CRootOf" in text)
     assert all(sympy.expand(f"{e.left} - ({e.right})") == 0 for e in closed.evidence)
@@ -349,11 +350,11 @@ def test_the_nearest_roots_are_taken():
     diagonal = fmpq_mat(
         4, 4, [x if i == j else 0 for i, x in enumerate((3, -1, 2, -5)) for j in range(4)]
     )
-    found = find_extreme([diagonal])
+    found = find_extreme([diagonal], identity(4))
     assert found.expression(betas) == sympy.Max(b / 3, -b / 5)
     assert found.onto
-    assert not find_extreme([fmpq_mat([[2, 0], [0, 3]])]).onto
-    assert find_extreme([diagonal, diagonal]) is None
+    assert not find_extreme([fmpq_mat([[2, 0], [0, 3]])], identity(2)).onto
+    assert find_extreme([diagonal, diagonal], identity(4)) is None
 
 
 def test_a_root_has_its_own_name():
@@ -414,7 +415,7 @@ def test_signs_of_weights_do_not_matter():
         outputs = ["a*c + e*g", f"a*d {sign} f*g", "b*c - e*h", "b*d + f*h"]
         problem, forms = posed(outputs)
         weights = sympy.symbols(problem.weights)
-        found = find_nuclear(forms, weights, sympy.symbols("b1:5"))
+        found = find_nuclear(forms, identity(len(weights)), weights, sympy.symbols("b1:5"))
         assert (found is not None) is closed
 
 

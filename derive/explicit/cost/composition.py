@@ -61,7 +61,7 @@ class Multilinear:
 
 def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCost | None:
     """Return quadratic forms that F composes, by checked identities; None without them."""
-    F = multilinear(problem)
+    F = multilinear(problem) if problem.has_length else None
     if F is None or prod(len(g) * (len(g) + 1) // 2 for g in F.groups) > MAXIMAL_TERMS:
         return None
     L, operators = len(F.groups), _operators(F)

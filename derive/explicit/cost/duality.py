@@ -4,6 +4,8 @@ With F_i = <w, A_i w> and M(l) = sum_i l_i A_i, |w|^2 - <l, F(w)> = <w, (I - M(l
 
     R_F(beta) >= max {<l, beta>: I - M(l) positive semidefinite}.
 
+Another form h = <w, M w> > 0 may stand in the place of |w|^2, and M in that of I.
+
 One output. As x leaves 0, I - x A stays positive definite up to the nearest root of det(I - x A),
 where it has a kernel: all roots are real, being the inverses of eigenvalues. So for beta > 0
 
@@ -36,14 +38,12 @@ Closed forms are sums of roots of quadratic forms. The coefficients of a form li
 of an irreducible polynomial f whose roots are all real; the sum runs over these roots. Whatever is
 shown in Q(x) holds for every one of them.
 
-Other costs over the fibre of U V^T: weighted nuclear norms.
-
-The outputs of U V^T, up to names and a change of outputs, are a matrix B of beta. A quadratic cost
-that is the same for all columns of U, and for all of V, is <U U^T, A> + <V V^T, C>, and
+Other costs over the fibre of U V^T are weighted nuclear norms. A quadratic one that is the same
+for all copies u_c, and for all v_c, is <U U^T, A> + <V V^T, C>, and
 
     h = |A^(1/2) U|^2 + |C^(1/2) V|^2 >= 2 |A^(1/2) B C^(1/2)|_*,
 
-with equality at the scaled singular vectors where A and C are positive definite. So is tr K S, with
+with equality at the scaled singular vectors, as A and C are positive definite. So is tr K S, with
 A = sum_i X_i X_i^T and C = sum_i X_i^T X_i for the rows X_i of data, as matrices.
 """
 
@@ -51,21 +51,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from typing import TypeAlias
 
 import sympy
 from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
-from sympy import Add, Expr, Matrix, Symbol
+from sympy import Add, Expr, Symbol
 
-from derive.exact.balls import as_fmpq, as_sympy, ball, rational, reduced, roots_of
-from derive.exact.elementary_signs import Undecided
+from derive.exact.balls import as_fmpq, as_sympy, ball, identity, rational, reduced, roots_of
 from derive.exact.linear.matrix import connected
-from derive.explicit.constrained import BITS, ConstrainedProblem, pose_cost
-from derive.language import to_sympy
-from derive.model.parameterization import Parameterization
+from derive.explicit.constrained import BITS, ConstrainedProblem
 from derive.verdict import Identity
 
 QuadraticForm: TypeAlias = Mapping[tuple[int, int], fmpq_poly]
@@ -202,11 +199,13 @@ def at_value(c: fmpq_poly, value: Expr) -> Expr:
 
 @dataclass(frozen=True)
 class Nuclear:
-    """2 |B|_*, B of m <= n rows and columns: its entries, row by row, by coefficients in beta."""
+    """2 |A^(1/2) B C^(1/2)|_*, B of m <= n rows and columns, its entries linear in beta."""
 
     rows: int
     columns: int
     entries: fmpq_mat
+    A: fmpq_mat
+    C: fmpq_mat
 
     def matrix(self, betas: Sequence[Symbol]) -> sympy.Matrix:
         """Return B."""
@@ -217,12 +216,8 @@ class Nuclear:
         return sympy.Matrix(self.rows, self.columns, values)
 
     def expression(self, betas: Sequence[Symbol]) -> Expr | None:
-        """Return it in square roots, for m <= 2."""
-        return self.weighted(betas, sympy.eye(self.rows), sympy.eye(self.columns))
-
-    def weighted(self, betas: Sequence[Symbol], A: sympy.Matrix, C: sympy.Matrix) -> Expr | None:
-        """Return 2 |A^(1/2) B C^(1/2)|_*, by the roots of the eigenvalues of A B C B^T, m <= 2."""
-        B = self.matrix(betas)
+        """Return it by the roots of the eigenvalues of A B C B^T, for m <= 2."""
+        A, B, C = as_sympy(self.A), self.matrix(betas), as_sympy(self.C)
         M = (A * B * C * B.T).applyfunc(sympy.expand)
         if self.rows == 1:
             return 2 * sympy.sqrt(sympy.factor(M[0]))
@@ -238,30 +233,36 @@ class Nuclear:
         return 2 * sympy.sqrt(number) * sympy.sqrt(form)
 
     def at(self, beta: Sequence[Fraction]) -> arb:
-        """Return its value as a ball: the eigenvalues of B B^T, each as often as it occurs."""
+        """Return its value as a ball: the eigenvalues of A B C B^T, each as often as it occurs."""
         column = fmpq_mat([[as_fmpq(b)] for b in beta])
         B = fmpq_mat(self.rows, self.columns, (self.entries * column).entries())
         total = arb(0)
-        for f, count in fmpq_poly((B * B.transpose()).charpoly()).factor()[1]:
+        for f, count in fmpq_poly((self.A * B * self.C * B.transpose()).charpoly()).factor()[1]:
             if f.degree() > 1 or f[0]:
                 total += count * sum((x.sqrt() for x in roots_of(fmpq_poly(f))), arb(0))
         return 2 * total
 
 
 def find_nuclear(
-    forms: Sequence[fmpq_mat], weights: Sequence[Symbol], betas: Sequence[Symbol]
+    forms: Sequence[fmpq_mat], M: fmpq_mat, weights: Sequence[Symbol], betas: Sequence[Symbol]
 ) -> ClosedCost | None:
     """Return 2 |B|_* where F_i = <w, A_i w> is U V^T up to names, signs and outputs; else None.
 
     The first copy says what B is; in the others every u_i v_j is one of its entries, up to a sign.
+    Of h = <w, M w> it is weighted.
     """
-    if (found := find_factors(forms)) is None:
+    found = find_factors(forms)
+    if found is None or (part := _weighted(*found, M)) is None:
         return None
-    part, placed = found
+    placed = found[1]
     rows = "; ".join(", ".join(map(str, row)) for row in part.matrix(betas).tolist())
-    reason = (
-        f"U V^T is the matrix B = [{rows}] of beta; by Lagrange duality R_F "
-        "is max <L,B> over the L with no singular value above 2, twice the nuclear norm of B"
+    reason = f"U V^T is the matrix B = [{rows}] of beta; "
+    reason += (
+        "by Lagrange duality R_F is max <L,B> over the L with no singular value above 2, twice the "
+        "nuclear norm of B"
+        if identity(M.nrows()) == M
+        else "|A^(1/2) U|^2 + |C^(1/2) V|^2 is at least twice the nuclear norm of A^(1/2) B "
+        "C^(1/2), and equal at its singular vectors"
     )
     lines = [[s * weights[k] for k, s in copy] for copy in placed]
     evidence = (_identity(weights, forms, part, sympy.Matrix(lines)),)
@@ -283,6 +284,22 @@ def find_factors(forms: Sequence[fmpq_mat]) -> tuple[Nuclear, list[list[tuple[in
     return (part, known) if len(known) == len(placed) else None
 
 
+def _weighted(
+    part: Nuclear, copies: Sequence[Sequence[tuple[int, int]]], M: fmpq_mat
+) -> Nuclear | None:
+    """Return the norm with A and C where <w, M w> = <U U^T, A> + <V V^T, C>, or None."""
+    n, m = part.rows + part.columns, part.rows
+    placed = [
+        fmpq_mat([[s * int(j == k) for j in range(M.nrows())] for k, s in copy]) for copy in copies
+    ]
+    G = placed[0] * M * placed[0].transpose()
+    A = fmpq_mat([[G[i, j] for j in range(m)] for i in range(m)])
+    C = fmpq_mat([[G[i, j] for j in range(m, n)] for i in range(m, n)])
+    apart = fmpq_mat([[G[i, j] * int((i < m) == (j < m)) for j in range(n)] for i in range(n)])
+    whole = sum((P.transpose() * apart * P for P in placed), 0 * M)
+    return replace(part, A=A, C=C) if whole == M else None
+
+
 def _sides(group: Sequence[int], pairs: Set[tuple[int, int]]) -> tuple[set[int], set[int]]:
     """Return the weights of a group by the parity of their distance from the first."""
     near: tuple[set[int], set[int]] = ({group[0]}, set())
@@ -296,7 +313,9 @@ def _first(forms: Sequence[fmpq_mat], u: Sequence[int], v: Sequence[int]) -> Nuc
     if len(u) * len(v) != len(forms):
         return None
     C = fmpq_mat([[2 * A[ij] for A in forms] for ij in product(u, v)])
-    return Nuclear(len(u), len(v), C.transpose().inv()) if C.det() else None
+    if not C.det():
+        return None
+    return Nuclear(len(u), len(v), C.transpose().inv(), identity(len(u)), identity(len(v)))
 
 
 def _placed(
@@ -337,40 +356,44 @@ def _identity(
 
 def find_dual(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCost | None:
     """Return R_F by duality where the dual is solved and has no gap, by checks; else None."""
-    forms = problem.quadratic_forms
-    if forms is None:
+    forms, M = problem.quadratic_forms, problem.metric
+    if forms is None or M is None:
         return None
     weights = [Symbol(name) for name in problem.weights]
-    nuclear = _linear(problem, forms) or find_nuclear(forms, weights, betas)
-    return nuclear or find_extreme(forms)
+    nuclear = _linear(problem, forms, M) or find_nuclear(forms, M, weights, betas)
+    return nuclear or find_extreme(forms, M)
 
 
-def _linear(problem: ConstrainedProblem, forms: Sequence[fmpq_mat]) -> ClosedCost | None:
-    """Return <c, beta> where sum_i c_i A_i = I: |w|^2 = <c, F(w)>."""
+def _linear(
+    problem: ConstrainedProblem, forms: Sequence[fmpq_mat], M: fmpq_mat
+) -> ClosedCost | None:
+    """Return <c, beta> where sum_i c_i A_i = M: h = <c, F(w)>."""
     places = combinations_with_replacement(range(forms[0].nrows()), 2)
-    rows = [[*(A[i, j] for A in forms), fmpq(int(i == j))] for i, j in places]
+    rows = [[*(A[i, j] for A in forms), M[i, j]] for i, j in places]
     solution = reduced(rows)
     if solution[-1][0] == len(forms):
         return None
     multiples = tuple(Multiple(fmpq_poly([-row[-1], 1]), 0, k) for k, row in solution if row[-1])
     betas = [Symbol(f"F{i + 1}" if len(forms) > 1 else "F") for i in range(len(forms))]
-    square = " + ".join(f"{w}**2" for w in problem.weights)
     linear = Add(*(term.expression(betas) for term in multiples))
-    evidence = (Identity("|w|^2 = <c, F(w)>", square, str(linear)),)
-    reason = "|w|^2 is the same for all w with F(w) = beta: a linear function of beta"
+    h = "|w|^2" if problem.has_length else "h"
+    evidence = (Identity(f"{h} = <c, F(w)>", repr(problem.height), str(linear)),)
+    reason = f"{h} is the same for all w with F(w) = beta: a linear function of beta"
     return ClosedCost((multiples,), False, reason, evidence)
 
 
-def find_extreme(forms: Sequence[fmpq_mat]) -> ClosedCost | None:
+def find_extreme(forms: Sequence[fmpq_mat], M: fmpq_mat) -> ClosedCost | None:
     """Return R_F of a single quadratic form; None where there are several outputs.
 
-    >>> found = find_extreme([fmpq_mat([[1, 1], [1, -1]])])
+    >>> found = find_extreme([fmpq_mat([[1, 1], [1, -1]])], fmpq_mat([[1, 0], [0, 1]]))
     >>> found.expression((Symbol("beta", real=True),))
     sqrt(2)*Abs(beta)/2
     """
     if len(forms) != 1:
         return None
-    determinant = fmpq_poly(fmpq_poly(forms[0].charpoly()).coeffs()[::-1])
+    plain = identity(M.nrows()) == M
+    h, at_0 = ("|w|^2", "I") if plain else ("<w, M w>", "M")
+    determinant = fmpq_poly(fmpq_poly((M.inv() * forms[0]).charpoly()).coeffs()[::-1])
     factors = [fmpq_poly(f) for f, _ in determinant.factor()[1]]
     with ctx.workprec(BITS):
         roots = [(x, Multiple(f, k)) for f in factors for k, x in enumerate(roots_of(f))]
@@ -381,68 +404,12 @@ def find_extreme(forms: Sequence[fmpq_mat]) -> ClosedCost | None:
         below = next((multiple for x, multiple in reversed(roots) if x < 0), None)
     sums = tuple((multiple,) for multiple in (above, below) if multiple is not None)
     reason = (
-        "Lagrange duality: F = <w, A w>, and |w|^2 >= x beta where I - x A >= 0; x goes up to the "
-        "roots of det(I - x A) next to 0, where some w is in the kernel"
+        f"Lagrange duality: F = <w, A w>, and {h} >= x beta where {at_0} - x A >= 0; x goes up "
+        f"to the roots of det({at_0} - x A) next to 0, where some w is in the kernel"
     )
     scale, found = determinant.factor()
     powers = "*".join(f"({f.str(var='x')})" + (f"**{n}" if n > 1 else "") for f, n in found)
     left, right = determinant.str(var="x"), f"{scale}*{powers}"
-    statement = "det(I - x A), its factors"
+    statement = f"det({at_0} - x A){'' if plain else '/det(M)'}, its factors"
     evidence = Identity(statement, left.replace("^", "**"), right.replace("^", "**"))
     return ClosedCost(sums, len(sums) == 2, reason, (evidence,))
-
-
-GROUND = (
-    "`|A^(1/2) U|^2 + |C^(1/2) V|^2` is at least twice the nuclear norm of `A^(1/2) B C^(1/2)`,"
-    " `B = U V^T`, and equal at its singular vectors"
-)
-SAME = (
-    "of `U V^T` a rule is known for costs `<U U^T, A> + <V V^T, C>`, `A` and `C` positive definite"
-)
-ROWS = "the nuclear norm of more than two rows has no formula in square roots"
-
-
-def factored_cost(
-    p: Parameterization,
-    cost: Callable[[Sequence[str], Sequence[Expr]], Expr],
-    betas: Sequence[Symbol],
-) -> Expr | None:
-    """Return the least cost of U V^T in beta; None of other outputs.
-
-    Args:
-        cost: h on weights, and on outputs in them.
-
-    Raises:
-        Undecided: no rule for it is known.
-    """
-    problem = pose_cost(p) if all(f.is_polynomial() for f in p.F) else None
-    forms = None if problem is None else problem.quadratic_forms
-    if forms is None or (found := find_factors(forms)) is None:
-        return None
-    part, copies = found
-    w = {x: Symbol(x, real=True) for x in p.weights}
-    h = cost(p.weights, [to_sympy(f, w) for f in p.trees])
-    places = [[sign * sympy.eye(p.p).row(k) for k, sign in copy] for copy in copies]
-    halves = _halves(sympy.hessian(h, [*w.values()]) / 2, [*map(Matrix, places)], part.rows)
-    R = None if halves is None else part.weighted(betas, *halves)
-    if R is None:
-        raise Undecided(SAME if halves is None else ROWS)
-    return R
-
-
-def _halves(H: Matrix, copies: Sequence[Matrix], rows: int) -> tuple[Matrix, Matrix] | None:
-    """Return A and C of <w, H w> = <U U^T, A> + <V V^T, C>, or None.
-
-    Args:
-        copies: which take w to a column of U, and of V, below one another.
-    """
-    G = copies[0] * H * copies[0].T
-    A, C = G[:rows, :rows], G[rows:, rows:]
-    whole = sum((P.T * sympy.diag(A, C) * P for P in copies), 0 * H)
-    return (A, C) if whole == H and is_definite(A) and is_definite(C) else None
-
-
-def is_definite(A: Matrix) -> bool:
-    """Tell whether a symmetric matrix is one of fractions, and positive definite: by its minors."""
-    minors = (A[:k, :k].det() for k in range(1, A.rows + 1))
-    return all(x.is_Rational for x in A) and all(x > 0 for x in minors)

@@ -242,9 +242,9 @@ class CriticalEquations:
 def lagrange(problem: ConstrainedProblem, data: Sequence[Fraction | None]) -> CriticalEquations:
     """Return the conditions with multipliers; *data* are beta and the start, None where free.
 
-    By Euler <w, J^T mu> = D <mu, beta> for F of degree D, so r = D <mu, beta> - <w - w_0, w_0>; of
-    a cost of degree p, from w_0 = 0, p r/2 = D <mu, beta>.
-    This spares factors without critical points, which a start of free symbols tells apart.
+    By Euler <w, J^T mu> = D <mu, beta> for F of degree D, so D <mu, beta> = <w, grad h>/2; of an h
+    of degree n that is n r/2, and for |w - w_0|^2 it is r + <w_0, w - w_0>. This spares factors
+    without critical points, which a start of free symbols tells apart.
     """
     degree = problem.degree or 0 if None in _own_symbols(problem) else 0
     return _equations(problem, data, problem.conditions, degree)
@@ -281,14 +281,13 @@ def _equations(
     def on(f: RationalFunction) -> RationalFunction:
         return f.compose((*w, *mu, *given[d:]), field)
 
-    away = [on(x - x0) for x, x0 in zip(problem.w, problem.w0, strict=True)]
+    h = on(problem.height.compose(problem.away, problem.field))
     reached = (on(f) - b for f, b in zip(problem.F, given[:d], strict=True))
-    parts = (field.constant(c) * x**n for (c, n), x in zip(problem.costs, away, strict=True))
-    length = [sum(parts, -r)]
-    if degree and problem.power:
-        rest = dot([on(x) for x in problem.w0], away)
+    length = [h - r]
+    if degree:
+        n = field.constant(Fraction(problem.height.degree(), 2))
         length.append(
-            degree * dot(mu, given[:d]) - rest - field.constant(Fraction(problem.power, 2)) * r
+            degree * dot(mu, given[:d]) - dot(w, list(map(on, problem.slopes))) + n * (h - r)
         )
     points = (*reached, *map(on, conditions))
     return CriticalEquations(d, p, _numerators(points), _numerators(length))

@@ -33,7 +33,7 @@ from derive.explicit.constrained import (
     ConstrainedProblem,
     Stopped,
     feasible_distance,
-    heights,
+    height_at,
     is_reached,
     value_at,
 )
@@ -136,7 +136,7 @@ def _grid(
     if math.prod(map(len, axes)) > MAXIMAL_GRID:
         raise Stopped("there are too many candidates for critical points")
     for w in itertools.product(*axes):
-        yield sum(heights(problem, w, w0), arb(0)), w
+        yield height_at(problem, w, w0), w
 
 
 def has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:

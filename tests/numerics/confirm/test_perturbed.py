@@ -153,7 +153,7 @@ def test_the_process_that_is_named_is_run(p, by):
 
 
 @pytest.mark.parametrize("by", ["noise", "decay", pytest.param("momentum", marks=slow)])
-@pytest.mark.parametrize("outputs, group", [("w + w**3", "of_dual"), ("sin(a)*b", "of_laws")])
+@pytest.mark.parametrize(("outputs", "group"), [("w + w**3", "of_dual"), ("sin(a)*b", "of_laws")])
 def test_integrals_and_logarithms_are_followed(outputs, group, by):
     found = perturb(derive_once(outputs), by)
     assert confirm_perturbation(found, digits=12).passed
@@ -173,8 +173,7 @@ def test_the_error_of_steps_is_no_error_of_a_drift():
 
 
 @pytest.mark.parametrize(
-    ("output", "start", "compared"),
-    [("w", {}, True), ("u*softplus(v)", {}, False)],
+    ("output", "start", "compared"), [("w", {}, True), ("u*softplus(v)", {}, False)]
 )
 def test_what_agrees_exactly_agrees_and_nothing_is_nothing(output, start, compared):
     check = confirm_perturbation(perturb(derive(parse([output], start)), "noise"), digits=12)
