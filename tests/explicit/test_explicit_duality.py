@@ -258,10 +258,12 @@ def test_what_has_no_rule_is_left_open(outputs, cost):
 b = sympy.Symbol("beta", real=True)
 ROOTS = [
     ("u**2 + u*v + v**2", "2*u**2 + v**2", (None, 2 * b - 2 * sympy.sqrt(3) * b / 3)),
-    ("u*v + 1", "u**2 + v**2", (2 - 2 * b, 2 * b - 2)),
+    ("u*v + 1", "u**2 + v**2", (sympy.factor(2 - 2 * b), sympy.factor(2 * b - 2))),
     ("u*v + u*w", "u**2 + 4*v**2 + 4*w**2", (2 * sympy.sqrt(2) * abs(b),)),
     ("u**2 + u*v + v**2", "u**4 + 2*v**4", None),
     ("u**3 + v", "u**2 + 3*v**2", None),
+    ("u**2 + u*v + v**2", "trace-K", (None, 2 * b)),
+    ("u**3 + v**3 + u**2*v", "trace-K", None),
 ]
 
 
@@ -275,7 +277,8 @@ def test_even_powers_have_their_root_by_elimination(output, cost, forms):
     for seed in range(3):
         assert WITNESSES["fibre cost"](r, told, random.Random(seed)) > 0
     assert sum(WITNESSES["envelope"](r, envelope, random.Random(k)) for k in range(3)) > 0
-    other = explicit_counterpart(Parameterization.parse([output]), cost=f"{cost} + {cost}")
+    twice = "u**2 + v**2" if cost == "trace-K" else f"{cost} + {cost}"
+    other = explicit_counterpart(Parameterization.parse([output]), cost=twice)
     spoiled = replace(told, values={**told.values, "block": other.blocks[0]})
     with pytest.raises(Refuted):
         WITNESSES["fibre cost"](r, spoiled, random.Random(1))
@@ -287,6 +290,41 @@ def test_a_polynomial_of_several_outputs_has_the_least_cost_among_its_roots():
     (told,) = r.statements
     assert "the root depends on several numbers" in r.to_text()
     assert WITNESSES["fibre cost"](r, told, random.Random(1)) == 2
+
+
+X2 = [[Fraction(1), Fraction(2)], [Fraction(3), Fraction(-1)], [Fraction(0), Fraction(1)]]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    ("outputs", "X", "form"),
+    [
+        (["a**2 + a*b", "a*c"], [], "2*beta1 + 2*sqrt(3)*sqrt(beta1**2 + beta2**2)"),
+        (["a**2 + a*b", "a*c"], X2, None),
+        (["a**2 + b**2", "a*b"], [], "5*beta1"),
+        (["a*b + c**2", "a*c"], X2, "no formula"),
+    ],
+)
+def test_outputs_that_share_weights_have_a_least_trace(outputs, X, form):
+    """A root of a polynomial: the only one r >= 0, one of several, or a linear function."""
+    r = explicit_counterpart(Parameterization.parse(outputs), cost="trace-K", X=X)
+    assert r.verdict is (Verdict.UNDECIDED if form == "no formula" else Verdict.PROVED)
+    assert form in (None, "no formula", str(r.R))
+    (told, *_), seen = r.statements, 0
+    for seed in range(3):
+        seen += WITNESSES["fibre cost"](r, told, random.Random(seed))
+    assert seen > 0
+    other = explicit_counterpart(Parameterization.parse(outputs), cost="trace-K", X=X[1:] or X2)
+    spoiled = replace(told, values={**told.values, "block": other.blocks[0]})
+    with pytest.raises(Refuted):
+        WITNESSES["fibre cost"](r, spoiled, random.Random(1))
+
+
+def test_a_trace_that_grows_on_no_sphere_is_left_open():
+    """u v + u w and h do not see v - w; of v w^2 + u^3 tr K is 0 along v alone."""
+    for output in ("u*v + u*w", "v*w**2 + u**3 + u*v*w"):
+        r = explicit_counterpart(Parameterization.parse([output]), cost="trace-K")
+        assert (r.verdict, r.blocks[0].minimum) == (Verdict.UNDECIDED, None)
 
 
 NONE = "u**2", "u**3 + v**2", "u**2 - v**2", "u*v", "u**2 + z**2", "u**2*v**2"
