@@ -156,6 +156,7 @@ class FibreCost(Claims, Printable):
             *told,
             *map(self._envelope, filter(self._has_envelope, self.blocks)),
             *_on_data(self),
+            *_constant(self),
         )
 
     def _has_envelope(self, block: BlockFibre) -> bool:
@@ -425,27 +426,30 @@ def _written(f: FibreCost) -> Sentence:
 
 
 def _on_data(f: FibreCost) -> Iterator[Statement]:
-    """Yield the whole cost on data, and whether it selects one of the interpolating predictors."""
-    if not (f.X or f.cost == LOG_DET) or f.verdict is not Verdict.PROVED:
+    """Yield the whole cost on data."""
+    R, copied = f.R, bool(f.X) and f.parameterization.d == 1
+    apart = f.cost == TRACE and copied and f.verdict is Verdict.PROVED
+    if not (f.X or f.cost == LOG_DET) or not (R is not None or apart):
         return
-    if f.R is None:
-        if f.parameterization.d == 1 and f.cost == TRACE:
-            S = each("`{0}`", ((x,) for x in gram(f.X, 1).diagonal()))
-            words = "of copies of `F` the least `tr K S`, `S = X^T X`, on these rows is the sum of"
-            words += " `S_jj` times that of `tr K` at `beta_j`, with `S_jj` = {S}"
-            yield Statement(words, {"S": S}, kind="cost on data")
-        return
+    S = each("`{0}`", ((x,) for x in gram(f.X, 1).diagonal()))
+    parts = note("the sum over `j` of `S_jj` times that of `tr K` at `beta_j`, `S_jj` = {S}", S=S)
     of = ("log det X K X^T" if f.X else "log det K") if f.cost == LOG_DET else "tr K S"
     data = "on these rows, `S = X^T X`, " if f.X else ""
-    copies = "of copies of `F` " if f.X and f.parameterization.d == 1 else ""
+    copies = "of copies of `F` " if copied else ""
     attained = all(block.attained for block in f.blocks)
     yield Statement(
         f"{data}{copies}the {'least' if attained else 'infimum of'} `{of}` is as below",
-        {"R": f.R},
+        {"R": R},
         kind="cost on data",
-        below=(Equations((("R", f.R),)),),
+        below=(parts if R is None else Equations((("R", R),)),),
     )
-    if f.cost == TRACE and f.X and (k := _factor(f.R**2, f)) is not None:
+
+
+def _constant(f: FibreCost) -> Iterator[Statement]:
+    """Yield that a cost selects none of the interpolating predictors, where it is so."""
+    if not (f.cost == TRACE and f.X) or f.R is None:
+        return
+    if (k := _factor(f.R**2, f)) is not None:
         words = "it is `{k} |y|` for all `beta` with `X beta = y`: it selects none of them"
         yield Statement(words, {"k": sympy.sqrt(k)}, kind="constant cost")
 
