@@ -433,16 +433,21 @@ def _on_data(f: FibreCost) -> Iterator[Statement]:
         return
     S = each("`{0}`", ((x,) for x in gram(f.X, 1).diagonal()))
     parts = note("the sum over `j` of `S_jj` times that of `tr K` at `beta_j`, `S_jj` = {S}", S=S)
-    of = ("log det X K X^T" if f.X else "log det K") if f.cost == LOG_DET else "tr K S"
-    data = "on these rows, `S = X^T X`, " if f.X else ""
-    copies = "of copies of `F` " if copied else ""
-    attained = all(block.attained for block in f.blocks)
     yield Statement(
-        f"{data}{copies}the {'least' if attained else 'infimum of'} `{of}` is as below",
+        _words_on_data(f, copied),
         {"R": R},
         kind="cost on data",
         below=(parts if R is None else Equations((("R", R),)),),
     )
+
+
+def _words_on_data(f: FibreCost, copied: bool) -> str:
+    """Say of what the whole cost is."""
+    of = ("log det X K X^T" if f.X else "log det K") if f.cost == LOG_DET else "tr K S"
+    data = "on these rows, `S = X^T X`, " if f.X else ""
+    copies = "of copies of `F` " if copied else ""
+    least = "least" if all(block.attained for block in f.blocks) else "infimum of"
+    return f"{data}{copies}the {least} `{of}` is as below"
 
 
 def _constant(f: FibreCost) -> Iterator[Statement]:
