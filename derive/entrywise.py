@@ -1,9 +1,9 @@
 """Maps of open size derived: beta_i = F(v_i; sums, single weights), for every n at once.
 
-A yes is dual coordinates in generic entries, which solve their equations with sums as independent
-symbols, and so for every n; or brackets of two generic fields, which show that there is a Q without
-a formula of it. A no is an equation for the warp in three generic outputs that fails, and so in
-every larger number of outputs.
+A yes is brackets of two generic fields, with sums as independent symbols, which show a warp for
+every n; dual coordinates in generic entries, where they are known, give formulas of it and of Q. A
+no is an equation for the warp in three generic outputs that fails, and so in every larger number of
+outputs.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from derive.weights.entrywise import (
 )
 from derive.weights.entrywise_dual import (
     EntrywiseDual,
+    Factors,
     NotOfThisKind,
     find_entrywise_dual,
     find_factors,
@@ -55,9 +56,9 @@ class EntrywiseDerivation(Decided, Certified):
         entries: generic entries and the sums that came up.
         finding: does g rho = Hess Q have a solution?
         hessian: has it one with g = 1?
+        warp: the slopes of log g, where there is a warp.
         dual: dual coordinates with the laws, where they were found.
         potential: Q, where it was found.
-        warp: the slopes of log g, where these alone are known.
         failure: what shows that there is none.
 
     Two are equal where F and what was found of it are; the rest follows.
@@ -67,9 +68,9 @@ class EntrywiseDerivation(Decided, Certified):
     entries: Entries = field(compare=False)
     finding: Finding
     hessian: Decision
+    warp: EntrywiseWarp | None = field(default=None, compare=False)
     dual: EntrywiseDual | None = field(default=None, compare=False)
     potential: EntrywisePotential | None = field(default=None, compare=False)
-    warp: EntrywiseWarp | None = field(default=None, compare=False)
     failure: Failure | None = field(default=None, compare=False)
 
     outcome: ClassVar[None] = None
@@ -82,13 +83,13 @@ class EntrywiseDerivation(Decided, Certified):
     @property
     def size(self) -> int:
         """The least n for which the verdict is shown; 0 where there is none."""
-        return self.failure.size if self.failure else 2 * (self.verdict is Verdict.PROVED)
+        return self.failure.size if self.failure else 2 * (self.warp is not None)
 
     @property
     def excluded_sizes(self) -> tuple[int, ...]:
         """The n at which nothing is said of Q."""
-        found = self.dual or self.warp
-        return () if found is None else found.excluded_sizes
+        parts = (x.excluded_sizes for x in (self.warp, self.dual) if x is not None)
+        return tuple(sorted({n for sizes in parts for n in sizes if n > 1}))
 
     @property
     def found(self) -> tuple[EntrywiseDual, EntrywisePotential] | None:
@@ -99,8 +100,8 @@ class EntrywiseDerivation(Decided, Certified):
 
     @cached_property
     def drift(self) -> Expr | None:
-        """H_i = <grad log g, grad F_i>, where it alone is known of g."""
-        return None if self.warp is None else self.notation.expr(self.warp.H)
+        """H_i = <grad log g, grad F_i>, where no formula of g is known."""
+        return None if self.warp is None or self.found else self.notation.expr(self.warp.H)
 
     @cached_property
     def warping(self) -> Decision:
@@ -224,61 +225,49 @@ def derive_entrywise(
         return EntrywiseDerivation(model, entries, late, Decision(late))
 
     def decided() -> EntrywiseDerivation:
+        if factors is not None and factors.dependent and not model.left_out:
+            return undecided(Finding(Verdict.UNDECIDED, DEPENDENT.format(v=model.indexed)))
         try:
-            return _by_dual(entries)
-        except (NotOfThisKind, TooManySums) as why:
-            reason = str(why) or "more sums come up than are followed"
-        otherwise = undecided(Finding(Verdict.UNDECIDED, reason))
-        return _by_warp(entries) or _by_refutation(entries) or otherwise
+            return _by_brackets(entries, factors) or _by_refutation(entries) or undecided(OPEN)
+        except (TooManySums, ZeroDivisionError):
+            return undecided(Finding(Verdict.UNDECIDED, "more sums come up than are followed"))
 
     def written() -> EntrywiseDerivation:
-        assert dual is not None
+        assert factors is not None
         try:
-            return replace(found, potential=find_entrywise_potential(dual))
-        except NotOfThisKind as why:
-            late = Finding(Verdict.UNDECIDED, f"Q was not written: {why}")
-            return _by_warp(entries) or undecided(late)
+            dual = find_entrywise_dual(factors)
+            Q = find_entrywise_potential(dual)
+        except NotOfThisKind:
+            return found
+        reason = "`<grad y_i, grad F_j> = g delta_ij` in generic entries, with sums as symbols"
+        finding = Finding(Verdict.PROVED, reason, dual.identities)
+        return replace(found, finding=finding, dual=dual, potential=Q)
 
-    found = stages("dual coordinates, or none", decided, undecided)
-    dual = found.dual
-    return found if dual is None else stages("potential", written, undecided)
-
-
-def _by_dual(entries: Entries) -> EntrywiseDerivation:
-    """Return what dual coordinates decide; NotOfThisKind says why there are none."""
     factors = find_factors(entries)
-    if factors is None:
-        raise NotOfThisKind(
-            "the output is no affine function of products f(v_i) G and their sum, with one sum in G"
-        )
-    if factors.dependent and not entries.model.left_out:
-        v = entries.model.indexed
-        reason = (
-            "all n outputs depend on one another, as `sum_j c_j grad F_j = 0` with `c_j = m'/f'` "
-            f"at `v_j`: K is singular; for the outputs i < n give `--each {v}:n-1`"
-        )
-        raise NotOfThisKind(reason)
-    dual = find_entrywise_dual(factors)
-    reason = "`<grad y_i, grad F_j> = g delta_ij` in generic entries, with sums as symbols"
-    finding = Finding(Verdict.PROVED, reason, dual.identities)
-    return EntrywiseDerivation(entries.model, entries, finding, _hessian(entries, dual.drift), dual)
+    found = stages("a warp, or none", decided, undecided)
+    left = found.warp is None or factors is None
+    return found if left else stages("potential", written, lambda _: found)
 
 
-def _by_warp(entries: Entries) -> EntrywiseDerivation | None:
-    """Show a warp by its slopes alone."""
-    try:
-        warp = find_entrywise_warp(entries)
-    except TooManySums:
-        return None
-    if warp is None:
+DEPENDENT = (
+    "all n outputs depend on one another, as `sum_j c_j grad F_j = 0` with `c_j = m'/f'` at `v_j`: "
+    "K is singular; for the outputs i < n give `--each {v}:n-1`"
+)
+OPEN = Finding(Verdict.UNDECIDED, "no warp is shown by brackets, and no equation of one fails")
+
+
+def _by_brackets(entries: Entries, factors: Factors | None) -> EntrywiseDerivation | None:
+    """Show a warp by its slopes, for outputs that are independent of the last if of others."""
+    model = entries.model
+    fewer = model.left_out or (factors is not None and factors.singular)
+    if (warp := find_entrywise_warp(entries, fewer)) is None:
         return None
     reason = (
         "`[X_i, X_j] = H_i X_j - H_j X_i` and `X_i H_j = X_j H_i` of `X_i = grad F_i` in generic "
         "entries, with sums as symbols"
     )
     finding = Finding(Verdict.PROVED, reason, warp.identities)
-    hessian = _hessian(entries, warp.H)
-    return EntrywiseDerivation(entries.model, entries, finding, hessian, warp=warp)
+    return EntrywiseDerivation(model, entries, finding, _hessian(entries, warp.H), warp)
 
 
 def _hessian(entries: Entries, drift: RationalFunction) -> Decision:
@@ -298,13 +287,7 @@ def _hessian(entries: Entries, drift: RationalFunction) -> Decision:
 
 def _by_refutation(entries: Entries) -> EntrywiseDerivation | None:
     """Refute by three generic outputs."""
-    factors, model = find_factors(entries), entries.model
-    if factors is not None and factors.dependent and not model.left_out:
-        return None
-    try:
-        failure = find_entrywise_refutation(entries)
-    except (TooManySums, ZeroDivisionError):
-        return None
+    model, failure = entries.model, find_entrywise_refutation(entries)
     if failure is None:
         return None
     almost = "for almost all values of its constants, " if model.parameters else ""

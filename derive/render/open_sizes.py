@@ -97,7 +97,7 @@ def _finding(finding: Finding) -> Iterator[object]:
 
 
 def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
-    if d.warp is not None:
+    if d.drift is not None:
         yield from _existence(d)
     if (found := d.potential) is None:
         return

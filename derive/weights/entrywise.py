@@ -396,13 +396,15 @@ class EntrywiseWarp:
     Attributes:
         H: H_i, a function of v_i, sums and single weights.
         identities: what was expanded.
-        regular: what is not 0 where the X_i are independent.
+        regular: what is not 0 where the X_i are independent, and H is defined.
+        fewer: how many of the last outputs are left out.
     """
 
     entries: Entries
     H: RationalFunction
     identities: tuple[Identity, ...]
     regular: RationalFunction
+    fewer: int
 
     @cached_property
     def excluded_sizes(self) -> tuple[int, ...]:
@@ -416,7 +418,7 @@ class EntrywiseWarp:
         return _point(self.entries, self.regular, n)
 
 
-def find_entrywise_warp(entries: Entries) -> EntrywiseWarp | None:
+def find_entrywise_warp(entries: Entries, fewer: int = 0) -> EntrywiseWarp | None:
     """Return the warp of every n by brackets of the fields of two generic outputs, or None.
 
     The component of a field at v_k is one for all other entries, so that it stands for each. Where
@@ -429,7 +431,8 @@ def find_entrywise_warp(entries: Entries) -> EntrywiseWarp | None:
     x, y = ([slope(field, entries.field_.named(c)) for c in names] for field in (X, Y))
     bracket = [slope(X, b) - slope(Y, a) for a, b in zip(x, y, strict=True)]
     minor = x[0] * y[1] - x[1] * y[0]
-    if (regular := independence(entries)) is None or (regular := regular * minor).is_zero():
+    regular = independence(entries, fewer)
+    if regular is None or regular.is_zero() or minor.is_zero():
         return None
     H, K = ((a[0] * bracket[1] - a[1] * bracket[0]) / minor for a in (x, y))
     rows = [
@@ -440,10 +443,11 @@ def find_entrywise_warp(entries: Entries) -> EntrywiseWarp | None:
     if any(left != right for _, left, right in rows) or names[1] in entries.moving(H):
         return None
     identities = tuple(Identity(s, repr(left), repr(right)) for s, left, right in rows)
-    return EntrywiseWarp(entries, H, identities, regular)
+    regular *= entries.field_.polynomial(H.denominator)
+    return EntrywiseWarp(entries, H, identities, regular, fewer)
 
 
-def independence(entries: Entries) -> RationalFunction | None:
+def independence(entries: Entries, fewer: int) -> RationalFunction | None:
     """Return a function that is 0 wherever outputs depend on one another, where it is known.
 
     If sum_i c_i X_i = 0, then c_k F'(v_k) + sum_b m_b'(v_k) L_b = 0 at v_k, L_b = sum_i c_i
@@ -457,11 +461,17 @@ def independence(entries: Entries) -> RationalFunction | None:
 
     def summed(own: RationalFunction) -> RationalFunction:
         whole = entries.total(own)
-        return whole - entries.at(own, "n") if entries.model.left_out else whole
+        return whole - entries.at(own, "n") if fewer else whole
 
     moving, sums = (dict.fromkeys(x[k] for x in spread) for k in (0, 1))
     columns = [
-        [reduce(add, (c * summed(m) for c, m in spread[a, b]), one * (a == b)) for a in moving]
+        [
+            *(
+                reduce(add, (c * summed(m) for c, m in spread[a, b]), one * (a == b))
+                for a in moving
+            ),
+            *([entries.at(entries.slopes[b], "n")] * fewer),
+        ]
         for b in sums
     ]
     gram = tuple(tuple(dot(x, y) for y in columns) for x in columns)

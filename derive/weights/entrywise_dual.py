@@ -79,10 +79,14 @@ class Factors:
         return self.summand / self.slope
 
     @property
+    def singular(self) -> bool:
+        """Whether all n outputs depend on one another."""
+        return not self.entries.model.scalars and self.D.is_zero()
+
+    @property
     def dependent(self) -> bool:
-        """Whether all n outputs satisfy a relation that is not sum_j F_j = const."""
-        affine = self.entries.own.derivative(self.k, 0).is_zero()
-        return not self.entries.model.scalars and self.D.is_zero() and not affine
+        """Whether they satisfy a relation that is not sum_j F_j = const."""
+        return self.singular and not self.entries.own.derivative(self.k, 0).is_zero()
 
     @cached_property
     def mixed(self) -> RationalFunction:
@@ -190,10 +194,9 @@ class EntrywiseDual(Factors):
 
     @property
     def excluded_sizes(self) -> tuple[int, ...]:
-        """The n at which the clock stands still: there the outputs depend on one another."""
+        """The n at which the dual coordinates are not defined."""
         sides = self.rate.denominator, self.mixed.numerator
-        found = {n for side in sides for n in vanishing_sizes(self.entries, side)}
-        return tuple(sorted(n for n in found if n > 1))
+        return tuple(n for side in sides for n in vanishing_sizes(self.entries, side))
 
     @cached_property
     def c(self) -> Covector:
@@ -244,13 +247,6 @@ class EntrywiseDual(Factors):
     def warp(self) -> RationalFunction:
         """g/E."""
         return self.entries.rates[0] * self.G
-
-    @cached_property
-    def drift(self) -> RationalFunction:
-        """<grad log g, grad F_i>, 0 where g is constant."""
-        e, dF = self.entries, self.entries.gradient(self.entries.F[0])
-        mu = e.at(self.mu, "i")
-        return mu * e.inner(self.tau, dF) + e.inner(e.gradient(self.G), dF) / self.G
 
     @cached_property
     def identities(self) -> tuple[Identity, ...]:

@@ -27,9 +27,9 @@ X_i v_k, one function for all k besides i and j, and X_i z; [X_i, X_j] = H_i X_j
 X_i H_j = X_j H_i. So the leaf has as many dimensions as there are outputs, if these are
 independent, and the forms with eta(X_i) = H_i and theta_k(X_j) = g delta_kj are closed: d log g and
 dy_k. The X_i are independent where F' is not 0 and L_a + sum_b L_b sum_k F_a m_b'/F' = 0 of all
-sums a, and without the first term of all single weights, has the solution L = 0 alone: that its
-columns are independent is shown for every n as above, but for the "excluded". "spread" has
-F_a m_b'/F' by 1 and sums, with factors without entries.
+sums a, without the first term of all single weights, and sum_b L_b m_b'(v_n) = 0 where the last is
+no output, have the solution L = 0 alone: that their columns are independent, and H defined, is
+shown for every n as above, but for the "excluded". "spread" has F_a m_b'/F' by 1 and sums.
 """
 
 from __future__ import annotations
@@ -292,11 +292,9 @@ def _proved(record: JSON) -> tuple[list[str], list[str]]:
     fewer = last or not space.has_last
     enough = len(space.scalars) + fewer == len(record["laws"])
     require(enough, "the laws do not leave as many dimensions as there are outputs")
-    outputs = f"{space.size_name}-1" if fewer else space.size_name
     conditions = "; ".join([*record["conditions"], "g > 0 and no divisor 0 along the flow"])
     lines = [
-        f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
-        f"{i}, for i = 1, ..., {outputs}, of every {space.size_name} >= {LEAST}",
+        _flow(space, given, fewer),
         *words,
         *(f"the flow keeps {law}" for law in record["laws"]),
         f"(grad Q)' = -c g X^T r along the flow, c > 0 constant, with the warp g = {warping['g']}",
@@ -305,6 +303,15 @@ def _proved(record: JSON) -> tuple[list[str], list[str]]:
         f"numbers that signs were read at: {pairs(proof['at'])}",
     ]
     return lines, ["the formula of Q", "the Hessian map", *left]
+
+
+def _flow(space: EverySize, given: JSON, fewer: bool, excluded: Sequence[int] = ()) -> str:
+    """Return what the flow is, and of which n."""
+    n, but = space.size_name, "".join(f" but {n}" for n in excluded)
+    return (
+        f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
+        f"{space.entries['i']}, for i = 1, ..., {n}{'-1' * fewer}, of every {n} >= {LEAST}{but}"
+    )
 
 
 def _is_law(space: EverySize, text: str, F_i: Function) -> bool:
@@ -359,16 +366,16 @@ def _exists(record: JSON) -> tuple[list[str], list[str]]:
     require(space.read(record["warping"]["H_i"]).same(H), "H_i is another")
     columns = _columns(space, F, proof["spread"])
     gram = [[space.sum(a * b for a, b in zip(u, v, strict=True)) for v in columns] for u in columns]
-    own = X[0][space.entries["i"]]
-    parts = own, minor, determinant(gram) if gram else own
+    parts = (
+        X[0][space.entries["i"]],
+        space.of(H.bottom),
+        determinant(gram) if gram else space.number(1),
+    )
     excluded = proof["excluded"]
     require(all(type(n) is int for n in excluded), "an excluded size is a whole number")
     _never_zero(space, proof, parts, LEAST, excluded)
-    but = "".join(f" but {n}" for n in excluded)
     lines = [
-        f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
-        f"{space.entries['i']}, for i = 1, ..., {given['outputs']}, of every {space.size_name} >= "
-        f"{LEAST}{but}",
+        _flow(space, given, not space.has_last, excluded),
         *words,
         "around almost all weights there are g > 0 and Q(beta) with Hess Q = g rho on the leaf, in "
         f"as many dimensions as there are outputs, and X_i log g = {record['warping']['H_i']}",
@@ -391,8 +398,12 @@ def _columns(
         return whole if space.has_last else whole - last
 
     sums = [x for x in space.sums if x in dF["i"]]
-    rows = [*sums, *(z for z in space.scalars if z in dF["i"])]
-    return [[summed(a, b) + int(a == b) for a in rows] for b in sums]
+    rows, n = [*sums, *(z for z in space.scalars if z in dF["i"])], space.entries["n"]
+    last = [[] if space.has_last else [space.slope(b, n)] for b in sums]
+    return [
+        [*(summed(a, b) + int(a == b) for a in rows), *more]
+        for b, more in zip(sums, last, strict=True)
+    ]
 
 
 def _never_zero(

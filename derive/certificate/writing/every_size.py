@@ -52,8 +52,8 @@ class _Writer:
         given, warping = record["parameterization"], record["warping"]
         self.said = [*filter(None, (warping["y_i"], warping["g"])), *record["laws"]]
         self.said += [text for name, text in record["kernel"].items() if name.startswith("K_")]
-        products = self._products()
-        self.spread = spread_terms(self.entries) or {} if d.warp is not None else {}
+        products, self.warp = self._products(), None if d.found else d.warp
+        self.spread = spread_terms(self.entries) or {} if self.warp is not None else {}
         totals = {f"spread {a} {b}": self._spread(x) for (a, b), x in self.spread.items()}
         for name in self._sums_in(products | totals):  # sums that came up
             self.sums.setdefault(name, repr(self.entries.sums[name]))
@@ -75,8 +75,8 @@ class _Writer:
         self._define(given)
         if d.failure is not None:
             self.proof["fails"] = self._fails(d.failure)
-        if d.warp is not None:
-            self.proof["exists"] = self._exists(d.warp)
+        if self.warp is not None:
+            self.proof["exists"] = self._exists(self.warp)
 
     def _products(self) -> dict[str, JSON]:
         """Return sums of products of slopes: in K, as K changes, and with what else is summed."""
