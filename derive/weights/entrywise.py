@@ -397,14 +397,12 @@ class EntrywiseWarp:
         H: H_i, a function of v_i, sums and single weights.
         identities: what was expanded.
         regular: what is not 0 where the X_i are independent, and H is defined.
-        fewer: how many of the last outputs are left out.
     """
 
     entries: Entries
     H: RationalFunction
     identities: tuple[Identity, ...]
     regular: RationalFunction
-    fewer: int
 
     @cached_property
     def excluded_sizes(self) -> tuple[int, ...]:
@@ -426,9 +424,9 @@ def find_entrywise_warp(entries: Entries, fewer: int = 0) -> EntrywiseWarp | Non
     there are one-forms with eta(X_i) = H_i and theta_k(X_j) = g delta_kj. These are closed where
     X_i H_j = X_j H_i, thus d log g and dy_k, with y = grad Q as K is symmetric.
     """
-    (X, Y, _), slope = (flow := EntryFlow(entries)).X, flow.slope
+    (X, Y, _), slope, field = (flow := EntryFlow(entries)).X, flow.slope, entries.field_
     names = [*map(entries.model.entry, ENTRIES[:3]), *entries.model.scalars]
-    x, y = ([slope(field, entries.field_.named(c)) for c in names] for field in (X, Y))
+    x, y = ([slope(Z, field.named(c)) for c in names] for Z in (X, Y))
     bracket = [slope(X, b) - slope(Y, a) for a, b in zip(x, y, strict=True)]
     minor = x[0] * y[1] - x[1] * y[0]
     regular = independence(entries, fewer)
@@ -443,35 +441,25 @@ def find_entrywise_warp(entries: Entries, fewer: int = 0) -> EntrywiseWarp | Non
     if any(left != right for _, left, right in rows) or names[1] in entries.moving(H):
         return None
     identities = tuple(Identity(s, repr(left), repr(right)) for s, left, right in rows)
-    regular *= entries.field_.polynomial(H.denominator)
-    return EntrywiseWarp(entries, H, identities, regular, fewer)
+    return EntrywiseWarp(entries, H, identities, regular * field.polynomial(H.denominator))
 
 
 def independence(entries: Entries, fewer: int) -> RationalFunction | None:
     """Return a function that is 0 wherever outputs depend on one another, where it is known.
 
     If sum_i c_i X_i = 0, then c_k F'(v_k) + sum_b m_b'(v_k) L_b = 0 at v_k, L_b = sum_i c_i
-    F_b(v_i), so that L_a + sum_b L_b sum_k F_a m_b'/F' = 0, and without the first term of single
-    weights z = a. This is a system for L; the function is F' times the Gram determinant of its
-    columns.
+    F_b(v_i), so that L_a + sum_b L_b sum_k F_a m_b'/F' = 0, without the first term of single
+    weights z = a, and sum_b L_b m_b'(v_n) = 0 where *fewer* than n are outputs. This is a system
+    for L; the function is F' times the Gram determinant of its columns.
     """
     if (spread := spread_terms(entries)) is None:
         return None
     F, one = entries.F[0], entries.field_.one
-
-    def summed(own: RationalFunction) -> RationalFunction:
-        whole = entries.total(own)
-        return whole - entries.at(own, "n") if fewer else whole
-
     moving, sums = (dict.fromkeys(x[k] for x in spread) for k in (0, 1))
+    of = {m: entries.total(m) - fewer * entries.at(m, "n") for x in spread.values() for _, m in x}
     columns = [
-        [
-            *(
-                reduce(add, (c * summed(m) for c, m in spread[a, b]), one * (a == b))
-                for a in moving
-            ),
-            *([entries.at(entries.slopes[b], "n")] * fewer),
-        ]
+        [reduce(add, (c * of[m] for c, m in spread[a, b]), one * (a == b)) for a in moving]
+        + [entries.at(entries.slopes[b], "n")] * fewer
         for b in sums
     ]
     gram = tuple(tuple(dot(x, y) for y in columns) for x in columns)
