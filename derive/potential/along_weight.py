@@ -133,7 +133,7 @@ class _AlongWeight:
             )
         )
         F, flow, _ = self.as_typed()
-        height, pace = self.shortest(self.f, F), self.shortest(self.r, flow)
+        height, pace = self.shortest(self.f, F), self.shortest(self.r, with_products(flow))
 
         def integral(integrand: Expr) -> Expr:
             moved = self.moved(x, lambda G: sympy.Function(G, real=True)(x))
@@ -412,7 +412,7 @@ class _AlongWeight:
     def image(self, w: str) -> Expr:
         """Return a weight as a function of t, a root of what is shorter where it is one."""
         image = self.leaf.at(self.p.field.named(w))
-        plain, square = self.expr(image), self.shortest(image * image)
+        plain, square = self.shortest(image), self.shortest(image * image)
         roots = (sympy.sqrt(square), -sympy.sqrt(square)) if plain.has(sympy.exp) else ()
         return fewest([plain, *(e for e in roots if self.decide.vanishes(e - plain))])
 
@@ -427,8 +427,8 @@ class _AlongWeight:
             yield f"`{self.t} = {self.name}`"
         for w in self.p.weights:
             image = self.leaf.at(self.p.field.named(w))
-            own, e = self.squared(w, image) if self.is_of_either_sign(w) else (w, image)
-            yield f"`{own} = {self.shortest(e)}`"
+            own, e = self.squared(w, image) if self.is_of_either_sign(w) else (w, None)
+            yield f"`{own} = {self.image(w) if e is None else self.shortest(e)}`"
 
     def squared(self, w: str, image: RationalFunction) -> tuple[str, RationalFunction]:
         """Return the square of a weight, less what is beside a root of either sign."""
@@ -484,9 +484,9 @@ class _AlongWeight:
             return None
         total = log_expr(on_leaf, self.symbols)
         whole = sympy.powsimp(sympy.expand(self.positive(total)), combine="exp")
-        whole = moving(whole, *self.moved(self.t, Symbol))
         others = with_hyperbolic(whole), sympy.factor(whole)
-        return fewest([whole, *(e for e in others if self.decide.vanishes(e - whole))])
+        equal = [whole, *(e for e in others if self.decide.vanishes(e - whole))]
+        return fewest(moving(e, *self.moved(self.t, Symbol)) for e in equal)
 
     def evidence(self, f: Expr, r: Expr) -> Iterator[Identity]:
         """Yield the flow of the weights along t."""

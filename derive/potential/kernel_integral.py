@@ -24,8 +24,9 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.named_integrals import meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
-from derive.exact.towers.tower import Tower, to_field
-from derive.language import from_sympy
+from derive.exact.towers.tower import Tower
+from derive.language import from_sympy, to_sympy
+from derive.language.tree import Call, Tree, names, substituted, walk
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
 from derive.model.notation import Constant, Notation, positive_generators, to_expr, to_factored_expr
@@ -52,7 +53,14 @@ from derive.potential.piece import (
     without_roots,
 )
 from derive.potential.quadrature import integral_by_name, integrate_along_flow, why_not_elementary
-from derive.potential.rewriting import beside_logarithms, by_radical, fewest, with_conjugates
+from derive.potential.rewriting import (
+    beside_logarithms,
+    by_radical,
+    fewest,
+    with_conjugates,
+    with_products,
+    without_hyperbolic,
+)
 from derive.verdict import Identity
 from derive.weights.coordinate import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
@@ -301,12 +309,14 @@ class _Inside(NamedTuple):
     """F = h(G), t = G.
 
     Attributes:
+        tree: G as it was typed.
         t: positive, as -t is where G is negative.
         layers: the functions that h consists of, the outermost first.
         where: what t is, in words.
     """
 
     G: RationalFunction
+    tree: Tree
     t: Symbol
     layers: tuple[Layer, ...]
     where: str
@@ -329,20 +339,30 @@ class _Inside(NamedTuple):
         """t, of which nothing is known."""
         return Symbol(self.t.name, real=True)
 
-    def with_signs(self, e: Expr, nonnegative: frozenset[str]) -> Expr:
-        """Return a function of t of any sign, with log |A| of A whose signs are not known."""
-        known, field = Signs(nonnegative), FunctionField((self.t.name,))
+    def with_signs(self, e: Expr, p: Parameterization) -> Expr:
+        """Return a function of t of any sign, with log |A| of A whose signs are not known.
+
+        What F has logarithms of is positive.
+        """
+        calls = (x for x in walk(p.trees[0]) if isinstance(x, Call) and x.function == "log")
+        known, inside = Signs(p.nonnegative), [_element(x.argument, p) for x in calls]
 
         def logarithm(A: Expr) -> Expr:
             with suppress(DeriveError):
-                f = to_field(from_sympy(A), field, "a logarithm").compose((self.G,), self.G.field)
-                if sign := known.is_nonnegative(f) - known.is_nonnegative(-f):
+                f = _element(substituted(from_sympy(A), {self.t.name: self.tree}), p)
+                if sign := known.where_positive(f, inside):
                     return sympy.log(sign * A)
             return sympy.log(sympy.Abs(A))
 
         return (
             sympy.expand_log(e).xreplace({self.t: self.of_any_sign}).replace(sympy.log, logarithm)
         )
+
+
+def _element(tree: Tree, p: Parameterization) -> RationalFunction:
+    """Return a function of the weights and the start, in what their field is extended by."""
+    field = p.field.extended([x for x in names((tree,)) if x not in p.field.names])
+    return Tower.over(field, p.positive).element(tree)
 
 
 def _insides(p: Parameterization) -> Iterator[_Inside]:
@@ -352,9 +372,15 @@ def _insides(p: Parameterization) -> Iterator[_Inside]:
         layers, inner = [*layers, layer], layer.inner
         notation = Notation(inner)
         t = Symbol(str(notation.fresh("t")), positive=True)
-        G = Tower.over(p.field, p.positive).element(inner.trees[0])
-        where = f"with `{t} = {to_expr(inner.F[0], notation.weights)}`"
-        yield _Inside(p.field.embed(G), t, tuple(layers), where)
+        G = _element(inner.trees[0], p)
+        where = f"with `{t} = {to_expr(inner.F[0], notation.weights)}`, "
+        yield _Inside(p.field.embed(G), inner.trees[0], t, tuple(layers), where)
+
+
+def _places(p: Parameterization, beta: Symbol) -> Iterator[_Inside]:
+    """Yield beta itself, and what F is a function of."""
+    yield _Inside(p.F[0], p.trees[0], Symbol(beta.name, positive=True), (), "")
+    yield from _insides(p)
 
 
 def _kernel_by(inside: _Inside, chart: Chart, K: RationalFunction, plain: Expr) -> Expr | None:
@@ -386,11 +412,10 @@ def with_reason(piece: Piece, p: Parameterization) -> Piece:
     """Return int dbeta/K with why it is left, over beta or the G of which it is said shortest."""
     if (K := _kernel(piece)) is None:
         return piece
-    (beta,), sides = piece.betas, (1, -1) if K.has(sympy.Abs) else (1,)
-    told = [] if K.has(sympy.Abs) else [*filter(None, [why_not_elementary(1 / K, beta)])]
-    for inside in _insides(p):
+    (beta,), sides, told = piece.betas, (1, -1) if K.has(sympy.Abs) else (1,), list[str]()
+    for inside in _places(p, beta):
         proofs = [why_not_elementary(inside.slope(K, beta, side), inside.t) for side in sides]
-        told += [f"{inside.where}, {proofs[0]}"] if all(proofs) else []
+        told += [inside.where + proofs[0]] if all(proofs) else []
     if not told:
         return piece
     return replace(piece, integrand=Integrand("gradient not elementary", min(told, key=len)))
@@ -399,22 +424,42 @@ def with_reason(piece: Piece, p: Parameterization) -> Piece:
 def in_beta(piece: Piece, chart: Chart | None) -> Piece | None:
     """Return Q = beta mu - R for int dbeta/K, mu = int dt h'/K and R = int h dmu over G; or None.
 
-    G is written in beta again.
+    G is beta, or is written in beta again.
     """
     if chart is None or (K := _kernel(piece)) is None:
         return None
-    p, names, (beta,) = chart.parameterization, chart.notation.start_symbols, piece.betas
-    for inside in _insides(p):
+    p, symbols, (beta,) = chart.parameterization, chart.notation.start_symbols, piece.betas
+    for inside in _places(p, beta):
         slope = inside.slope(K, beta)
         t, mu = chart.write(inside.G), integral_by_name(slope, inside.t, chart)
         R = None if mu is None else integral_by_name(inside.h() * slope, inside.t, chart)
         if t is not None and mu is not None and R is not None:
-            mu, R = (inside.with_signs(e, p.nonnegative) for e in (mu, R))
-            x, start = inside.of_any_sign, to_expr(p.at_start(inside.G), names)
-            slope, R = (e.xreplace({x: t}) for e in (mu - mu.xreplace({x: start}), R))
-            if (closed := _accepted(piece, slope, R, chart.notation)) is not None:
-                return _with_name(closed, t, chart.notation)
+            mu, R = (inside.with_signs(e, p) for e in (mu, R))
+            x, typed = inside.of_any_sign, substituted(inside.tree, dict(p.start))
+            start = to_sympy(typed, symbols)
+            mu, begin, R = mu.xreplace({x: t}), mu.xreplace({x: start}), R.xreplace({x: t})
+            for slope in (mu - e for e in _with_products_in_logarithms(begin)):
+                if (closed := _accepted(piece, slope, R, chart.notation)) is not None:
+                    return _with_name(closed, t, chart.notation)
     return None
+
+
+def _with_products_in_logarithms(e: Expr) -> list[Expr]:
+    """Return ways to write an expression with products in logarithms, the shortest first."""
+
+    def logarithm(A: Expr) -> Expr:
+        ways = (with_products(with_conjugates(sympy.factor(x))) for x in (A, without_hyperbolic(A)))
+        return sympy.expand_log(sympy.log(fewest(ways)))
+
+    rest, products = sympy.S.Zero, dict[Expr, Expr]()
+    for term in sympy.Add.make_args(sympy.expand(e)):
+        c, log = term.as_independent(sympy.log)
+        if isinstance(log, sympy.log):
+            products[c] = products.get(c, sympy.S.One) * log.args[0]
+        else:
+            rest += term
+    joined = rest + sympy.Add(*(c * logarithm(A) for c, A in products.items()))
+    return sorted((e, e.replace(sympy.log, logarithm), joined), key=lambda x: int(x.count_ops()))
 
 
 def _with_name(piece: Piece, t: Expr, notation: Notation) -> Piece:
@@ -433,6 +478,7 @@ def _accepted(piece: Piece, slope: Expr, R: Expr, notation: Notation) -> Piece |
     """Return Q = beta mu - R with mu = dQ/dbeta for an integral over 1/K, where it is proved."""
     (beta,), (beta0,), constants = piece.betas, notation.beta_0, dict(piece.constants)
     value = beta * slope - moving(R, beta)
+    value = fewest([value, *(moving(f(value), beta) for f in (sympy.expand, sympy.expand_mul))])
     K = with_formulas(piece.kernel, piece.roots)
     if sympy.Tuple(value, slope, K).has(*(root.symbol for root in piece.roots)):
         return None  # which moves with beta

@@ -45,6 +45,7 @@ from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import add_root
 from derive.potential.half_spaces import exceptions
+from derive.potential.kernel_integral import in_beta
 from derive.potential.monotone import Outer, find_outer
 from derive.potential.piece import Curve, Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
@@ -470,4 +471,14 @@ def through_call(curve: LeafCurve) -> Form | None:
     assumed = curve.notation.assumptions
     piece = replace(piece, value=value, gradient=(slope,), kernel=kernel, assumptions=assumed)
     evidence = accept_in_beta(decide, piece, kernel, {beta: beta0}, "kernel")
-    return Form(METRIC, replace(piece, evidence=evidence), chart) if evidence else None
+    if not evidence:
+        return None
+    piece = replace(piece, evidence=evidence)
+    over_beta = in_beta(piece, chart)
+    if over_beta and (piece.integrand or _length(over_beta) < _length(piece)):
+        piece = over_beta
+    return Form(METRIC, piece, chart)
+
+
+def _length(piece: Piece) -> int:
+    return sum(int(e.count_ops()) for e in (piece.value, *piece.gradient))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import lcm
+from collections.abc import Mapping, Sequence
+from math import gcd, lcm
 
 import sympy
 from sympy import Expr, Symbol
@@ -33,8 +33,8 @@ from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity, Verdict
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.hessian import WarpVerdict
+from derive.weights.leaf_start import POSITIVE
 from derive.weights.metric import Metric
-from derive.weights.solved_leaf import POSITIVE
 
 INTEGRAL = "Q'' = 1/K, K = |grad F|^2 on the leaf"
 KERNEL_ALONG_FLOW = "$K(b) = |grad F|^2$ where $w' = grad F$ from $w_0$ has $F = b$"
@@ -231,9 +231,8 @@ def integral_by_name(slope: Expr, s: Symbol, chart: Chart) -> Expr | None:
 
     None of another, and where signs are needed that are not known.
     """
-    roots = (x.exp.q for x in slope.atoms(sympy.Pow) if x.base == s and x.exp.is_Rational)
-    n, E = lcm(*roots), sympy.Dummy("E", positive=True)
-    t = Symbol(str(chart.notation.fresh("t")), positive=True)
+    below = (x.exp.q for x in slope.atoms(sympy.Pow) if x.base == s and x.exp.is_Rational)
+    n, t = lcm(*below), Symbol(str(chart.notation.fresh("t")), positive=True)
     integrand = slope.xreplace({s: t**n}) * n * t ** (n - 1)
     images = {x.name: x for x in integrand.free_symbols | {t}}
     try:
@@ -241,18 +240,39 @@ def integral_by_name(slope: Expr, s: Symbol, chart: Chart) -> Expr | None:
         (f,) = build_elements([from_sympy(integrand)], [t.name, *names], (), {t.name})
     except (DeriveError, ZeroDivisionError):
         return None
+    found = _by_exponential(f, images, t, chart)
+    if found is None or (found.has(sympy.pi) and "pi" in chart.notation.taken):
+        return None
+    found = found.xreplace({t: s ** sympy.Rational(1, n)})
+    proved = ZeroTest(chart.parameterization, {}).vanishes(found.diff(s) - slope)
+    return found if proved else None
+
+
+def _by_exponential(
+    f: RationalFunction, images: Mapping[str, Expr], t: Symbol, chart: Chart
+) -> Expr | None:
+    """Return what may be an antiderivative of a function of t and E, of one exponential, or None.
+
+    E is the greatest power of the exponential that f is rational in.
+    """
     used = (g for g in f.field.generators if g.name in f.variables())
     calls = [g for g in used if not f.field.derivative(f.field.named(g.name), 0).is_zero()]
     if [g.kind for g in calls] not in (["exp"], []):
         return None
-    A = to_expr(calls[0].argument, images) if calls else t
-    g = to_expr(f, {**images, **{call.name: E for call in calls}})
-    found = Exponential(t, E, A, lambda x, part: _rational(part, x), chart.sign).integral(g)
-    if found is None or (found.has(sympy.pi) and "pi" in chart.notation.taken):
-        return None
-    found = found.xreplace({E: sympy.exp(A)}).xreplace({t: s ** sympy.Rational(1, n)})
-    proved = ZeroTest(chart.parameterization, {}).vanishes(found.diff(s) - slope)
-    return found if proved else None
+    A, E = t, sympy.Dummy("E", positive=True)
+    for call in calls:
+        k = _common_power(f, call.name)
+        A = k * to_expr(call.argument, images)
+        images = {**images, call.name: E ** sympy.Rational(1, k)}
+    integrand = to_expr(f, images)
+    found = Exponential(t, E, A, lambda x, part: _rational(part, x), chart.sign).integral(integrand)
+    return None if found is None else found.xreplace({E: sympy.exp(A)})
+
+
+def _common_power(f: RationalFunction, name: str) -> int:
+    """Return the greatest n with f rational in the n-th power of a name."""
+    k = f.field.positions[name]
+    return gcd(*(int(e[k]) for side in f.parts for e in side.monoms()))
 
 
 def _rational(f: Expr, x: Symbol) -> Expr | None:

@@ -62,15 +62,20 @@ def log_of(A: Expr) -> Expr:
 def with_hyperbolic(expression: Expr) -> Expr:
     """Return an expression with c exp(A) + d exp(-A) in cosh(A) and sinh(A), where shorter.
 
-    It is (c + d) cosh(A) + (c - d) sinh(A).
+    It is (c + d) cosh(A) + (c - d) sinh(A). In a sum c log(A) + c x is c log(A exp(x)).
 
     >>> x, a, b = map(Symbol, "xab")
     >>> with_hyperbolic((sympy.exp(4 * x) - 1) * sympy.exp(-2 * x) / 8 - x)
     -x + sinh(2*x)/4
     >>> with_hyperbolic((a + b) ** 2 * sympy.exp(x) / 4 - (a - b) ** 2 * sympy.exp(-x) / 4)
     a*b*cosh(x) + (a**2 + b**2)*sinh(x)/2
+    >>> with_hyperbolic(sympy.sqrt(2 * sympy.log(sympy.exp(2 * x) + 1) - 2 * x + 1))
+    sqrt(2*log(2*cosh(x)) + 1)
     """
-    slopes = _by_exponents(expression) if expression.has(sympy.exp) else {}
+    if not expression.has(sympy.exp):
+        return expression
+    expression = expression.replace(lambda e: e.is_Add and e.has(sympy.log), _with_exponents_inside)
+    slopes = _by_exponents(expression)
     if not any(a and -a in slopes for a in slopes):
         return expression
     total = slopes.pop(sympy.S.Zero, sympy.S.Zero)
@@ -89,7 +94,8 @@ def with_products(expression: Expr) -> Expr:
     """Return an expression with products for sums that are some, where that is shorter.
 
     exp(m + h) + exp(m - h) is 2 exp(m) cosh(h), with a minus sign it is 2 exp(m) sinh(h), and their
-    ratio tanh(h); 1 + tan(x)^2 is 1/cos(x)^2; exp(-n h) (exp(h) + c)^n is (1 + c exp(-h))^n.
+    ratio tanh(h); 1 + tan(x)^2 is 1/cos(x)^2, 1 - tanh(x)^2 is 1/cosh(x)^2; exp(-n h) (exp(h) +
+    c)^n is (1 + c exp(-h))^n.
 
     >>> x = Symbol("x", real=True)
     >>> with_products(4 * sympy.exp(2 * x) / (sympy.exp(2 * x) + 1) ** 2)
@@ -112,8 +118,19 @@ def with_products(expression: Expr) -> Expr:
     return fewest(ways)
 
 
+def _with_exponents_inside(total: Expr) -> Expr:
+    """Return a sum with c log(A exp(x)) for c log(A) + c x, where that is shorter."""
+    ways = [total]
+    for log in (x for x in total.args if x.has(sympy.log)):
+        c, A = log.as_independent(sympy.log)
+        for x in (sympy.S.Zero, *total.args) if isinstance(A, sympy.log) else ():
+            inside = sympy.log(with_products(sympy.factor_terms(A.args[0]) * sympy.exp(x / c)))
+            ways += [total - log - x + c * e for e in (inside, sympy.expand_log(inside))]
+    return fewest(ways)
+
+
 def _as_product(total: Expr) -> Expr:
-    """Return exp(a) + exp(b), times a number, or 1 + tan(x)^2, as a product; others as they are."""
+    """Return exp(a) + exp(b), times a number, 1 + tan(x)^2 or 1 - tanh(x)^2 as a product."""
     if len(total.args) != 2:
         return total
     (c, E), (d, F) = (term.as_independent(sympy.exp) for term in total.args)
@@ -122,8 +139,10 @@ def _as_product(total: Expr) -> Expr:
     if a != b and c in (d, -d) and whole:
         half = sympy.sinh if c == -d else sympy.cosh
         return 2 * c * sympy.exp((a + b) / 2) * half((a - b) / 2)
-    found = total.match(1 + sympy.tan(_ANGLE) ** 2)
-    return sympy.cos(found[_ANGLE]) ** -2 if found else total
+    for sum_, cosine in _PYTHAGORAS:
+        if found := total.match(sum_):
+            return cosine.xreplace(found) ** -2
+    return total
 
 
 def _with_tanh(product: Expr) -> Expr:
@@ -137,6 +156,10 @@ def _with_tanh(product: Expr) -> Expr:
 
 
 _ANGLE = sympy.Wild("angle")
+_PYTHAGORAS = (
+    (1 + sympy.tan(_ANGLE) ** 2, sympy.cos(_ANGLE)),
+    (1 - sympy.tanh(_ANGLE) ** 2, sympy.cosh(_ANGLE)),
+)
 
 
 def without_hyperbolic(expression: Expr) -> Expr:

@@ -7,18 +7,18 @@ has the signs that the weights have, and dw_j/dt dt/dmu = dF/dw_j are identities
 
 The last weight w may need no law: where dw/dt = a(t) w^m it is known by the integral of a.
 
-A weight is a root on the whole leaf only if it has no zero there, as where d log w/dmu is finite.
+A weight is a root on the whole leaf only if it has no zero there, as where d log w/dmu is finite,
+where what it is a root of is positive at all t, or where its square is least at the start.
 Then dt/dmu = r(t) is smooth, no zero of r is met, and t goes on as long as the flow does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from math import prod
-from typing import NamedTuple
 
 from sympy import Expr, Symbol
 
@@ -28,6 +28,7 @@ from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import by_powers, reindexed
 from derive.exact.linear.families import LogFunction
+from derive.exact.signs import Signs
 from derive.exact.towers.images import Images
 from derive.exact.towers.reader import Refine, refined
 from derive.exact.towers.tower import Tower
@@ -37,10 +38,12 @@ from derive.model.signs import start_sign
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import ConservedQuantities, along
 from derive.weights.coordinate import Coordinate
+from derive.weights.leaf_start import POSITIVE, LeafStart, Place
 from derive.weights.places import Law, Product, norms, products, ties
 
-POSITIVE = ("exp", "power", "root")
 UNITS = "the fractions in exponents on the leaf"
+FEW = 2
+"""Terms of the value of a law, from a special start, beyond which it has a name."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class SolvedLeaf(Coordinate):
     elements: dict[str, RationalFunction]
     either: Mapping[str, frozenset[str]]
     crossing: frozenset[str]
-    given: _Given
+    given: Place
 
     @cached_property
     def images(self) -> dict[str, Expr]:
@@ -80,7 +83,7 @@ class SolvedLeaf(Coordinate):
 
     def start(self, element: RationalFunction) -> RationalFunction:
         """Return a function of t at the start; InputError where what is in it is not known."""
-        return refined(lambda units: _Start(self.given, units).begin(element), UNITS)
+        return refined(lambda units: LeafStart(self.given, units).begin(element), UNITS)
 
     def with_values(self, element: RationalFunction) -> RationalFunction:
         """Return a function of the start, which has no names of constants, as it is."""
@@ -93,7 +96,7 @@ class SolvedLeaf(Coordinate):
     def sign(self, f: RationalFunction) -> int:
         """Return the sign of a function of t at the start; 0 where it is not known."""
         try:
-            return refined(lambda units: _Start(self.given, units).sign(f), UNITS)
+            return refined(lambda units: LeafStart(self.given, units).sign(f), UNITS)
         except (InputError, AssumePositive, BranchOpen):
             return 0
 
@@ -115,14 +118,14 @@ def solved_leaves(
         return ()
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
-    alone = (_Given(p, t, named, notation, None) for t in (*norms(p), *p.w))
+    alone = (Place(p, t, named, notation, None) for t in (*norms(p), *p.w))
     pairs = [(x, *x.places(p)) for x in products(p, named)]
-    multiplied = (_Given(p, t, named, notation, x) for x, t, _ in pairs)
-    added = (_Given(p, t, named, notation, x) for x, _, t in pairs)
+    multiplied = (Place(p, t, named, notation, x) for x, t, _ in pairs)
+    added = (Place(p, t, named, notation, x) for x, _, t in pairs)
     return _leaves(alone), _leaves(multiplied), _leaves(added)
 
 
-def _leaves(choices: Iterable[_Given]) -> Iterator[SolvedLeaf]:
+def _leaves(choices: Iterable[Place]) -> Iterator[SolvedLeaf]:
     asked: AssumePositive | None = None
     for given in choices:
         try:
@@ -137,28 +140,9 @@ def _leaves(choices: Iterable[_Given]) -> Iterator[SolvedLeaf]:
         raise asked
 
 
-class _Given(NamedTuple):
-    """A function t of the weights, and the laws of one output that may give all of them.
-
-    Attributes:
-        product: the weights that t is the product or the sum of, where it is one.
-    """
-
-    p: Parameterization
-    place: RationalFunction
-    laws: Sequence[Law]
-    notation: Notation
-    product: Product | None
-
-    @property
-    def t(self) -> str:
-        """The name of t."""
-        return str(self.notation.fresh("t"))
-
-
-def _solved(given: _Given, units: dict[str, int]) -> SolvedLeaf | None:
+def _solved(given: Place, units: dict[str, int]) -> SolvedLeaf | None:
     """Return the leaf in one weight, where it is proved, with given units of exponents."""
-    p, start = given.p, _Start(given, units)
+    p, start = given.p, LeafStart(given, units)
     solving = _Solving(start, units)
     leaf = solving.leaf()
     if leaf is None or not _is_the_flow(p, leaf):
@@ -192,55 +176,17 @@ def _power_of(f: RationalFunction, k: int) -> tuple[int, RationalFunction] | Non
     return (int(1 / pace.value()), shift) if shift.is_constant() else None
 
 
-class _Start(Images):
-    """What functions of t, of the values of laws and of the start are at the start."""
-
-    def __init__(self, given: _Given, units: dict[str, int]) -> None:
-        self.given, (p, place, laws, notation, _) = given, given
-        tower = Tower.over(p.start_field, notation.positive, units)
-        weights = zip(p.field.names, map(p.at_start, p.field.gens), strict=True)
-        begin = Images(tower, dict(weights))
-        values = {symbol.name: begin.value(law) for symbol, law in laws}
-        known = {name: tower.field.named(name) for name in p.start_field.names}
-        super().__init__(tower, {**known, given.t: begin.of(place), **values})
-
-    def sign(self, f: RationalFunction) -> int:
-        """Return the sign of a function at the start; InputError for one that is assumed.
-
-        Roots and exponentials are positive.
-        """
-        for g in f.field.generators:
-            if g.kind in POSITIVE and g.name in f.variables():
-                k = f.field.positions[g.name]
-                above, below = ({int(e[k]) for e in side.monoms()} for side in f.parts)
-                if len(above) == len(below) == 1:  # a power times what is free of it
-                    f = f / f.field.gens[k] ** (max(above) - max(below))
-        sign, assumed = start_sign(self.begin(f), self.given.notation)
-        if assumed:
-            raise InputError(f"the sign of {f!r} at the start is not known")
-        return sign
-
-    def begin(self, f: RationalFunction) -> RationalFunction:
-        """Return a function at the start; InputError for a pole, or what is not known there."""
-        self.grow(f.field, names_in(f))
-        if not {*f.variables()} <= self.images.keys():
-            raise InputError(f"{f!r} is not known at the start")
-        try:
-            return self.of(f)
-        except ZeroDivisionError:
-            raise InputError(f"{f!r} has a pole at the start") from None
-
-
 class _Solving(Images):
     """The laws, solved for one weight after the other."""
 
-    def __init__(self, start: _Start, units: dict[str, int]) -> None:
+    def __init__(self, start: LeafStart, units: dict[str, int]) -> None:
         self.start, (p, place, laws, notation, product) = start, start.given
         self.p, self.notation, t = p, notation, start.given.t
         field = p.start_field.extended((t, *(symbol.name for symbol, _ in laws)))
         norm = place not in p.w and product is None
         tower = Tower.over(field, {*notation.positive, *[t] * norm}, units)
         super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
+        self.values: dict[Symbol, RationalFunction | None] = {}
         self.either: dict[str, frozenset[str]] = {}
         self.crossing: frozenset[str] = frozenset()
         self.real: frozenset[str] = frozenset()
@@ -291,7 +237,7 @@ class _Solving(Images):
         field = self.tower.field
         images = {name: field.embed(image) for name, image in self.images.items()}
         kept = (law for law in given.laws if law not in left)
-        laws = tuple(law for law in kept if self._short_value(law[1]) is None)
+        laws = tuple(law for law in kept if self._short_value(*law) is None)
         coordinate = self.notation, field, self.notation.fresh("t"), (), tuple(s for s, _ in laws)
         known = images, self.either, self.crossing, given
         return SolvedLeaf(*coordinate, given.place, laws, *known)
@@ -324,15 +270,25 @@ class _Solving(Images):
             return True
         return False
 
-    def _short_value(self, law: LogFunction) -> RationalFunction | None:
-        """Return the value of a law at the start where that is one term, and needs no name."""
-        value = self.p.at_start(law.rational)
-        short = not law.logs and all(len(part) <= 1 for part in value.parts)
-        return self.tower.field.embed(value) if short else None
+    def _short_value(self, symbol: Symbol, law: LogFunction) -> RationalFunction | None:
+        """Return the value of a law at the start where that is short, and needs no name.
+
+        From a start with fewer symbols than weights it is short up to a few terms, else of one.
+        """
+        if symbol not in self.values:
+            p, special = self.p, len(self.p.start_symbols) < self.p.p
+            value = p.at_start(law.rational)
+            if special and law.logs:
+                names = zip(p.field.names, map(p.at_start, p.field.gens), strict=True)
+                value = Images(self.tower, dict(names)).value(law)
+            few = all(len(part) <= (FEW if special else 1) for part in value.parts)
+            self.values[symbol] = value if few and (special or not law.logs) else None
+        known = self.values[symbol]
+        return None if known is None else self.tower.field.embed(known)
 
     def _value(self, symbol: Symbol, law: LogFunction) -> RationalFunction:
         """Return the value of a law, or its name."""
-        value = self._short_value(law)
+        value = self._short_value(symbol, law)
         return self.tower.field.named(symbol.name) if value is None else value
 
     def _know(self, name: str, image: RationalFunction) -> None:
@@ -449,25 +405,45 @@ class _Solving(Images):
         return True
 
     def _has_no_zero(self, name: str, shift: RationalFunction) -> bool:
-        """Tell whether d log (w + shift)/dmu is finite where w + shift is 0, or F ends there."""
-        p, given = self.p, self.start.given
+        """Tell whether d log (w + shift)/dmu is finite where w + shift is 0, or F ends there.
+
+        Or F is 0 at the start, and a power of w times what is free of it: w dw/dmu = k F, k > 0,
+        has the sign of mu, as F grows with mu, so that w^2 is least at the start.
+        """
+        p, given, w = self.p, self.start.given, self.p.field.named(name)
         if name in p.nonnegative - {v.norm for v in p.vectors} and shift.is_zero():
             return True
+        if shift.is_zero() and p.at_start(p.F[0]).is_zero() and not p.at_start(w).is_zero():
+            pace = w * along(p.fields[0], w) / p.F[0]
+            if pace.is_constant() and pace.value() > 0:
+                return True
         laws = {symbol.name: law.rational for symbol, law in given.laws if not law.logs}
         images = {given.t: given.place, **laws, **{n: p.field.named(n) for n in p.parameters}}
         if not {*shift.variables()} <= images.keys():
             return False
         known = [images.get(n, p.field.zero) for n in shift.field.names]
-        moved = p.field.named(name) + shift.compose(known, p.field)
+        moved = w + shift.compose(known, p.field)
         slope = along(p.fields[0], moved) / moved
         return bool(slope.denominator.gcd(moved.numerator).is_constant())
+
+    def _is_positive(self, power: RationalFunction) -> bool:
+        """Tell whether a function of t is proved positive at all t on the leaf of the start."""
+        field, known = power.field, Signs(self.notation.positive)
+        values = {
+            symbol.name: self.start.images[symbol.name] for symbol, _ in self.start.given.laws
+        }
+        signs = {name: known.strict(value) for name, value in values.items()}
+        positive = {g.name for g in field.generators if g.kind in POSITIVE}
+        positive |= {*known.positive, *(name for name, sign in signs.items() if sign)}
+        images = [signs.get(n, 1) * x for n, x in zip(field.names, field.gens, strict=True)]
+        return Signs(positive).is_positive(power.compose(images, field))
 
     def _signed_root(
         self, name: str, k: int, power: RationalFunction, shift: RationalFunction
     ) -> RationalFunction:
         """Return the root of (w + shift)^k of its sign at the start, of an even k of either."""
         before, sign = {*self.tower.field.names}, 0
-        crossing = not self._has_no_zero(name, shift)
+        crossing = not (self._has_no_zero(name, shift) or self._is_positive(power))
         try:
             if not crossing:
                 start = self.start.begin(shift)

@@ -72,9 +72,8 @@ OVER_BETA = [
     ("g*w/sqrt(w**2 + e)", {"g": "1/16", "w": "-1", "e": "1/2"}),
     ("a*tanh(b)", {"a": "-1/16", "b": "1"}),
     ("c*a/(1 + a**2)", {"c": "1/2", "a": "2"}),
-    ("w*v*exp(s)", {"w": "-1/16", "v": "1", "s": "0"}),
 ]
-OVER_BETA_WITH_INTEGRALS = [
+OVER_BETA_FROM_SYMBOLS = [
     ("v*log(1 + exp(w))", {"v": "1", "w": "-1/2"}),
     ("v*log(1 + exp(w))", {"v": "-1/8", "w": "1"}),  # which passes 0
     ("atan(a)*b", {"a": "1/2", "b": "1"}),
@@ -86,6 +85,7 @@ OVER_BETA_WITH_INTEGRALS = [
     ("exp(a*b)*c", {"a": "1/2", "b": "-1", "c": "1"}),
     ("a*(b*c + d)", {"a": "-1/2", "b": "1/2", "c": "1", "d": "1/4"}),
     ("a + a*b*c", {"a": "1/2", "b": "1", "c": "-1/2"}),
+    ("w*v*exp(s)", {"w": "-1/16", "v": "1", "s": "0"}),
 ]
 
 
@@ -322,7 +322,7 @@ def test_what_has_no_named_integral_and_parts_that_ask_a_sign_keep_the_verdict(o
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "start", "free"), [
     *((output, start, start) for output, start in OVER_BETA),
-    *((output, start, {}) for output, start in OVER_BETA_WITH_INTEGRALS),
+    *((output, start, {}) for output, start in OVER_BETA_FROM_SYMBOLS),
 ])  # fmt: skip
 def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start, free):
     """K(b), G(b) = int a ds to t(b), and what b^2 is, with t there, on both sides of a zero."""
@@ -344,6 +344,26 @@ def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start, free):
                 there[G.name] = there["G_b"] = evaluated(integral, there)
             assert abs(evaluated(kernel, there) - K) < 1e-12
             assert abs(evaluated(square, there) - F**2) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("output", "start", "positive", "beta"),
+    [
+        ("a*b*c", {"a": "1", "b": "2", "c": "3"}, [], "t*sqrt(t**2 + 3)*sqrt(t**2 + 8)"),
+        ("a*b*c", {"c": "0"}, ["a_0", "b_0"], "t*sqrt(a_0**2 + t**2)*sqrt(b_0**2 + t**2)"),
+        ("a*tanh(b)", {"a": "2", "b": "1"}, [], "sqrt(delta/4 + cosh(2*t)/2)*tanh(t)"),
+        ("w*sinh(b)", {"b": "0"}, ["w_0"], "sqrt(w_0**2 + 2*log(cosh(t)))*sinh(t)"),
+        ("w*sin(b)", {"w": "1", "b": "0"}, [], "sqrt(1 - 2*log(cos(t)))*sin(t)"),
+        # It starts beside a zero of w, which it may pass.
+        ("w*sinh(b)", {"w": "1/8", "b": "-1"}, [], None),
+    ],
+)
+def test_a_weight_that_has_no_zero_from_this_start_is_a_root(output, start, positive, beta):
+    """Its square is positive at all t, or least at the start, where F is 0 and w dw/dmu = k F."""
+    d = derive_once(output, start, positive)
+    (piece,) = d.potential.pieces
+    assert (None if piece.curve is None else str(piece.curve.beta)) == beta
+    assert crosscheck(d, digits=20).passed
 
 
 GENERIC = [

@@ -340,7 +340,7 @@ CLOSED = {
     "log(p) - log(m) + 1": "(p_0**2 + m_0**2)*log(1 + exp(2*beta - 2))/4 - beta*p_0**2/2",
     "asinh(w)": "beta**2/4 + cosh(2*beta)/8 - beta*(w_0*sqrt(1 + w_0**2) + asinh(w_0))/2",
 }
-DILOGARITHMS = "softplus(w)", "log(1 + w**2)", "log(cosh(w))"
+DILOGARITHMS = ("softplus(w)", "log(1 + w**2)", "log(cosh(w))", "log(sinh(w))", "-log(1 - w**2)")
 
 
 @pytest.mark.every(3)
