@@ -194,6 +194,46 @@ def test_a_step_is_where_the_last_terms_fall_to_the_accuracy(gap: int) -> None:
     assert _log_steps([series], accuracy, orders) == pytest.approx(expected, abs=1e-9)
 
 
+def jet(grid: int, sizes: dict[int, int]) -> Series:
+    """Return a series of degree 20 with coefficients 2^size on a grid 2^grid, 0 where none is."""
+    series = Series(400)
+    series.cells = [MPZ(1) << (sizes[j] - grid) if j in sizes else MPZ(0) for j in range(21)]
+    series.choose(grid)
+    return series
+
+
+LARGE = jet(-300, {0: 7, 1: -30, 3: -31})
+"""A polynomial, exact at any step, of which the size is known by its first coefficient."""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "counts"),
+    [
+        ({0: 5, 1: 3, **{j: -2 * j for j in range(2, 21)}}, {0: 5}),  # |w| itself
+        ({0: 5, 1: 60, **{j: 60 - j for j in range(2, 21)}}, {1: 60}),  # it grows fast
+        ({0: -150, 2: 40, 3: 45, **{j: 40 - j for j in range(4, 21)}}, {3: 45}),
+        ({3: -120, **{j: -120 - j for j in range(4, 21)}}, {0: 7 - 60}),  # 0: beside the largest
+    ],
+)
+def test_a_step_is_relative_to_a_weight_or_near_0_to_its_first_terms(sizes, counts) -> None:
+    """h_j = (eps |w_m|/|w_j|)^(1/(j - m)), m = 0 or one of the first two, |w_0| >= eps |w'_0|."""
+    ((m, size),) = counts.items()
+    accuracy, order = -60.0, 20
+    reach = min((size + accuracy - sizes[j]) / (j - m) for j in (20, 19))
+    expected = reach - 0.7 / (order - 1) * math.log2(math.e)
+    for series in (jet(-300, sizes), jet(-250, sizes)):
+        (found,) = _log_steps([LARGE, series], accuracy, [order])
+        assert found == pytest.approx(expected, abs=1e-9)
+    assert _log_steps([LARGE], accuracy, [order]) == [math.inf]
+
+
+@pytest.mark.parametrize("rate", ["1/1000", "1000/7", "1"])
+def test_the_first_time_is_one_in_which_a_weight_moves(rate: str) -> None:
+    run = Taylor(compile_forward([parse_expression(f"{rate}*w")], ["w"]), [Fraction(3)], 40)
+    assert 1 / 4 <= 2.0 ** run._guess() * float(Fraction(rate)) <= 16
+    assert run.order == 56  # 1.15 digits + 10
+
+
 W, V = Name("w"), Name("v")
 DIGITS, ORDER = 40, 12
 POINT = Fraction(7, 10)
