@@ -19,14 +19,12 @@ from typing import Any, TypeAlias
 
 import sympy
 from flint import acb, arb, ctx, fmpq, fmpq_poly
-from sympy import Expr
+from sympy import Dummy, Expr, Symbol
 
 from derive.errors import InputError
 from derive.exact.balls import as_fmpq, as_fraction, roots_of
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import (
-    Call,
-    Name,
     Number,
     Operation,
     Power,
@@ -39,13 +37,13 @@ from derive.language import (
     to_sympy,
     walk,
 )
-from derive.language.tree import Algebra, evaluated, fold, substituted, with_parts
+from derive.language.tree import Algebra, evaluated, fold, with_parts
 
 Value: TypeAlias = Any
 """A number, a ball, an array or a polynomial: what can be added and multiplied."""
 _HALF = Fraction(1, 2)
 _ARRAY_NAMES = {"asinh": "arcsinh", "atan": "arctan"}
-_I = acb(0, 1)
+_I, _X = acb(0, 1), Symbol("x")
 
 
 @dataclass(frozen=True)
@@ -89,63 +87,31 @@ class Formula:
 
         return np.asarray(evaluated(self.tree, Algebra(float, lambda _: x, power, call)) + 0.0 * x)
 
+    def at(self, x: Expr) -> Expr:
+        """Return the value at a number or a name of SymPy."""
+        f = to_sympy(self.tree)
+        return f.xreplace(dict.fromkeys(f.free_symbols, x))
+
     @functools.cached_property
     def polynomial(self) -> fmpq_poly | None:
-        """The polynomial that it is, if it is one."""
-
-        if not all(map(_is_polynomial, walk(self.tree))):
+        """The polynomial that it is, if it is one, over the rationals."""
+        found = self.at(_X).as_poly(_X)
+        if found is None or not found.domain.is_QQ | found.domain.is_ZZ:
             return None
-        x = fmpq_poly([0, 1])
-        algebra = Algebra(as_fmpq, lambda _: x, lambda base, e: base ** int(e))
-        return fmpq_poly(evaluated(self.tree, algebra))
+        return fmpq_poly([fmpq(int(c.p), int(c.q)) for c in found.all_coeffs()[::-1]])
 
     def derivative(self) -> Formula:
         """Return the derivative."""
-        return Formula(fold(self.tree, children, _differentiated)[1])
+        return Formula(from_sympy(_slope(self.at(_X))))
 
 
-def _is_polynomial(node: Tree) -> bool:
-    """Tell whether a node keeps polynomials over the rationals."""
-    match node:
-        case Operation("/", _, below):
-            return not names((below,))
-        case Power(_, exponent):
-            return exponent >= 0 and exponent.denominator == 1
-    return not isinstance(node, Call)
-
-
-def _differentiated(node: Tree, parts: list[tuple[Tree, Tree]]) -> tuple[Tree, Tree]:
-    """Return a node and its derivative from those of its parts; powers stay powers of a base."""
-    match node, parts:
-        case Name(), _:
-            return node, _ONE
-        case Operation("+", _, _), [(_, u), (_, v)]:
-            return node, _sum(u, v)
-        case Operation("*", f, g), [(_, u), (_, v)]:
-            return node, _sum(_times(u, g), _times(f, v))
-        case Operation(_, f, g), [(_, u), (_, v)]:
-            top = _sum(_times(u, g), _times(_times(Number(Fraction(-1)), f), v))
-            return node, Operation("/", top, Power(g, Fraction(2)))
-        case Power(base, e), [(_, u)]:
-            lowered = Power(base, e - 1) if e != 1 else _ONE
-            return node, _times(_times(Number(e), lowered), u)
-        case Call(function, argument), [(_, u)]:
-            slope = from_sympy(to_sympy(Call(function, Name("x"))).diff("x"))
-            return node, _times(substituted(slope, {"x": argument}), u)
-    return node, _ZERO
-
-
-_ZERO, _ONE = Number(Fraction(0)), Number(Fraction(1))
-
-
-def _sum(a: Tree, b: Tree) -> Tree:
-    return b if a == _ZERO else a if b == _ZERO else Operation("+", a, b)
-
-
-def _times(a: Tree, b: Tree) -> Tree:
-    if _ZERO in (a, b):
-        return _ZERO
-    return b if a == _ONE else a if b == _ONE else Operation("*", a, b)
+def _slope(f: Expr) -> Expr:
+    """Return the derivative, in which roots are of what they were of: (-x)**(3/2) is 0 at 0."""
+    roots = {x: Dummy() for x in f.atoms(sympy.Pow) if not x.exp.is_Integer}
+    bare, back = f.xreplace(roots), {t: x for x, t in roots.items()}
+    known = ((*x.args, bare.diff(t)) for x, t in roots.items())
+    whole = sum((d * e * base ** (e - 1) * _slope(base) for base, e, d in known), bare.diff(_X))
+    return whole.xreplace(back)
 
 
 def whole_power(x: Value, e: Fraction) -> Value:
@@ -252,14 +218,12 @@ def positivity(formula: Formula, low: End, high: End) -> int:
     if formula.polynomial is not None:
         return _of_polynomial(formula.polynomial, low, high)
     t = sympy.Symbol("t")
-    expression = to_sympy(formula.tree)
     ends = [e for e in (low, high) if e is not None]
     shift: Expr = t if not ends else sympy.Rational(ends[0].numerator, ends[0].denominator)
     if ends:
         shift = shift + (t if low is not None else -t)
-    moved = expression.xreplace(dict.fromkeys(expression.free_symbols, shift))
     try:
-        if not ElementarySigns(["t"] if ends else []).is_positive(moved):
+        if not ElementarySigns(["t"] if ends else []).is_positive(formula.at(shift)):
             return NOWHERE
     except Undecided:
         return NOWHERE

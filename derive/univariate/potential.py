@@ -20,7 +20,7 @@ from sympy import Expr
 from derive.errors import DeriveError, InputError
 from derive.exact.balls import as_fmpq, as_fraction
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.language import Call, Number, Operation, Power, Tree, to_sympy, walk
+from derive.language import Call, Number, Operation, Power, Tree, walk
 from derive.univariate.formulas import (
     CLOSED,
     NOWHERE,
@@ -96,16 +96,10 @@ def _agreeing(orders: list[Piecewise], b: Fraction) -> int:
     """Return the last derivative up to which both sides agree at a break, -1 for none."""
     for order, f in enumerate(orders):
         i = f.breaks.index(b)
-        jump = operator.sub(*(_number(g, b) for g in f.formulas[i : i + 2]))
+        jump = operator.sub(*(g.at(sympy.Rational(str(b))) for g in f.formulas[i : i + 2]))
         if jump.has(sympy.zoo, sympy.nan, sympy.oo) or not _is_zero(jump):
             return order - 1
     return _SMOOTH
-
-
-def _number(formula: Formula, x: Fraction) -> Expr:
-    expression = to_sympy(formula.tree)
-    at = sympy.Rational(x.numerator, x.denominator)
-    return expression.xreplace(dict.fromkeys(expression.free_symbols, at))
 
 
 def _is_zero(number: Expr) -> bool:
@@ -299,11 +293,7 @@ def _mirrored(left: Formula | None, right: Formula | None) -> bool:
     if left is None or right is None:
         return left is right
     t = sympy.Symbol("t")
-    mirrored, plain = (
-        e.xreplace(dict.fromkeys(e.free_symbols, s))
-        for e, s in ((to_sympy(left.tree), -t), (to_sympy(right.tree), t))
-    )
     try:
-        return ElementarySigns().is_zero(mirrored - plain)
+        return ElementarySigns().is_zero(left.at(-t) - right.at(t))
     except Undecided:
         return False
