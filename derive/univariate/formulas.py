@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import sympy
-from flint import acb, arb, ctx, fmpq, fmpq_poly
+from flint import acb, arb, fmpq, fmpq_poly
 from sympy import Dummy, Expr, Symbol
 
 from derive.errors import InputError
@@ -234,30 +234,20 @@ def _of_polynomial(p: fmpq_poly, low: End, high: End) -> int:
     if p.degree() < 1:
         return CLOSED if p[0] > 0 else NOWHERE
     ends = [as_fmpq(e) for e in (low, high) if e is not None]
-    roots = _roots_apart(p, [e for e in ends if p(e) != 0])
-    left = arb(as_fmpq(low)) if low is not None else _beyond([*roots, *ends], -1)
-    right = arb(as_fmpq(high)) if high is not None else _beyond([*roots, *ends], 1)
-    inside = [r for r in roots if r > left and r < right]
-    samples = [p(as_fmpq(_middle(a, b))) for a, b in pairwise([left, *inside, right])]
-    if any(value <= 0 for value in samples):
+    # The balls of all roots are apart, and so are those of the ends.
+    roots = roots_of(functools.reduce(operator.mul, (fmpq_poly([-e, 1]) for e in ends), p))
+    around = [_beyond(roots, -1), *roots, _beyond(roots, 1)]
+    at = [k for e in ends for k, r in enumerate(roots, 1) if r.contains(e)]
+    first, last = at[0] if low is not None else 0, at[-1] + 1 if high is not None else len(around)
+    between = around[first:last]
+    if any(p(as_fmpq(_middle(a, b))) <= 0 for a, b in pairwise(between)):
         return NOWHERE
-    return TOUCHING if inside else CLOSED if all(p(e) != 0 for e in ends) else OPEN
+    return TOUCHING if between[2:] else CLOSED if all(p(e) != 0 for e in ends) else OPEN
 
 
-def _roots_apart(p: fmpq_poly, points: list[fmpq]) -> list[arb]:
-    """Return the real roots in balls that hold none of some points that are no roots."""
-    bits = ctx.prec
-    while True:
-        with ctx.workprec(bits):
-            roots = roots_of(p)
-            if not any(r.overlaps(arb(e)) for r in roots for e in points):
-                return roots
-        bits *= 2
-
-
-def _beyond(points: list[Value], side: int) -> arb:
+def _beyond(points: list[arb], side: int) -> arb:
     """Return a number below or above all of some points."""
-    return arb(0) + side * sum((abs(arb(x)).abs_upper() for x in points), arb(1))
+    return side * sum((x.abs_upper() for x in points), arb(1))
 
 
 def _middle(a: arb, b: arb) -> Fraction:
