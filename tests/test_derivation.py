@@ -7,6 +7,7 @@ import pytest
 import sympy
 
 from derive import DegenerateStart, InputError, Parameterization, Verdict, derive, margins
+from derive.language import to_text
 from derive.model.condition import Sign
 from tests.conditions import texts
 from tests.published import derive_once
@@ -159,7 +160,7 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
         (("x/(1 + y**2)",), {"y": "0"}, ("y",)),
         (("u*exp(a) + x*y", "v*exp(a)"), {"x": "0", "y": "0"}, ("x", "y")),
         (("u*exp(x) + x*y", "v"), {"x": "0", "y": "0"}, ()),
-        (("p**2 + x*y*z",), {"y": "0", "z": "0"}, ()),  # x is kept, and may be moved by more
+        (("p**2 + x*y*z",), {"y": "0", "z": "0"}, ()),  # x, y and z stand still
         (("u**2 + x*y", "2*u**2 + 1"), {"x": "0", "y": "0"}, ("x", "y")),  # then J has rank 1
         (("x + y*z", "x + y*t"), {"y": "0", "z": "0", "t": "0"}, ("y", "z", "t")),
         # With both columns of W aligned W W^T keeps rank one.
@@ -167,16 +168,22 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
     ],
 )
 def test_weights_that_never_move_are_left_out(outputs, start, idle):
-    d = derived(*outputs, start=start)
+    d, tied = derived(*outputs, start=start), TIES.get(outputs[0], {})
     assert d.idle == idle
-    assert ("from the start and always" in d.to_text()) == bool(idle)
-    kept = [w for w in d.parameterization.weights if w not in idle]
+    assert {w: to_text(tie) for w, tie in d.ties} == tied
+    left = {*idle, *tied}
+    assert ("from the start and always" in d.to_text()) == bool(left)
+    kept = [w for w in d.parameterization.weights if w not in left]
     assert list(d.potential.parameterization.weights) == kept
 
 
-def test_what_only_idle_weights_move_is_no_bad_input():
+TIES = {"x + y + z**2": {"y": "x - x_0"}, "p**2 + x*y*z": {"x": "x_0", "y": "0", "z": "0"}}
+
+
+def test_a_weight_that_others_would_move_stands_still_where_these_are_0():
     d = derived("a*u + x*y*z", "a*v", start={"x": "0", "y": "0"})
-    assert d.verdict is Verdict.UNDECIDED
+    assert {w: to_text(tie) for w, tie in d.ties} == {"x": "0", "y": "0", "z": "z_0"}
+    assert d.potential.Q == derived("a*u", "a*v").potential.Q
 
 
 def test_a_wrong_slope_is_not_accepted(monkeypatch):
