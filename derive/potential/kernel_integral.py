@@ -434,7 +434,7 @@ def in_beta(piece: Piece, chart: Chart | None) -> Piece | None:
         t, mu = chart.write(inside.G), integral_by_name(slope, inside.t, chart)
         R = None if mu is None else integral_by_name(inside.h() * slope, inside.t, chart)
         if t is not None and mu is not None and R is not None:
-            mu, R = (inside.with_signs(e, p) for e in (mu, R))
+            mu, R = (sympy.powsimp(inside.with_signs(e, p), combine="exp") for e in (mu, R))
             x, typed = inside.of_any_sign, substituted(inside.tree, dict(p.start))
             start = to_sympy(typed, symbols)
             mu, begin, R = mu.xreplace({x: t}), mu.xreplace({x: start}), R.xreplace({x: t})
@@ -478,7 +478,7 @@ def _accepted(piece: Piece, slope: Expr, R: Expr, notation: Notation) -> Piece |
     """Return Q = beta mu - R with mu = dQ/dbeta for an integral over 1/K, where it is proved."""
     (beta,), (beta0,), constants = piece.betas, notation.beta_0, dict(piece.constants)
     value = beta * slope - moving(R, beta)
-    value = fewest([value, *(moving(f(value), beta) for f in (sympy.expand, sympy.expand_mul))])
+    value = fewest([value, moving(sympy.expand_mul(value), beta)])
     K = with_formulas(piece.kernel, piece.roots)
     if sympy.Tuple(value, slope, K).has(*(root.symbol for root in piece.roots)):
         return None  # which moves with beta

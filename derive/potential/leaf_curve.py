@@ -481,4 +481,4 @@ def through_call(curve: LeafCurve) -> Form | None:
 
 
 def _length(piece: Piece) -> int:
-    return sum(int(e.count_ops()) for e in (piece.value, *piece.gradient))
+    return sum(len(str(e)) for e in (piece.value, *piece.gradient))
