@@ -439,8 +439,7 @@ class _AlongWeight:
         """Return the mean of what a weight is with a root of either sign: what is beside that."""
         field, roots = image.field, self.leaf.crossing.union(*self.leaf.either.values())
         pairs = zip(field.names, field.gens, strict=True)
-        known = [field.zero if name in roots else x for name, x in pairs]
-        return image.compose(known, field)
+        return image.compose([field.zero if name in roots else x for name, x in pairs], field)
 
     def expr(self, f: RationalFunction) -> Expr:
         """Return a function of t in SymPy, logarithms of what is positive as such."""
@@ -484,9 +483,10 @@ class _AlongWeight:
             return None
         total = log_expr(on_leaf, self.symbols)
         whole = sympy.powsimp(sympy.expand(self.positive(total)), combine="exp")
-        others = with_hyperbolic(whole), sympy.factor(whole)
-        equal = [whole, *(e for e in others if self.decide.vanishes(e - whole))]
-        return fewest(moving(e, *self.moved(self.t, Symbol)) for e in equal)
+        names, same = self.moved(self.t, Symbol), self.decide.vanishes
+        left, other = (moving(e, *names) for e in (whole, with_hyperbolic(whole)))
+        ways = (e for e in (other, sympy.factor(left)) if same((e - left).diff(self.t)))
+        return fewest([left, *ways])
 
     def evidence(self, f: Expr, r: Expr) -> Iterator[Identity]:
         """Yield the flow of the weights along t."""

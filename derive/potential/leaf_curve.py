@@ -24,7 +24,7 @@ from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Coordinates, express, find_relation
 from derive.exact.linear.matrix import dot
-from derive.exact.named_integrals import meanings
+from derive.exact.named_integrals import NAMED, meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
@@ -475,10 +475,11 @@ def through_call(curve: LeafCurve) -> Form | None:
         return None
     piece = replace(piece, evidence=evidence)
     over_beta = in_beta(piece, chart)
-    if over_beta and (piece.integrand or _length(over_beta) < _length(piece)):
+    if over_beta and (piece.integrand or _named(over_beta) < _named(piece)):
         piece = over_beta
     return Form(METRIC, piece, chart)
 
 
-def _length(piece: Piece) -> int:
-    return sum(len(str(e)) for e in (piece.value, *piece.gradient))
+def _named(piece: Piece) -> int:
+    """Return how many integrals in Q have a name."""
+    return len(piece.value.atoms(*NAMED))
