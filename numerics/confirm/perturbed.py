@@ -33,6 +33,7 @@ from numerics.integrator.perturbed import NONE, Step, Terms, perturbed_flow, ste
 DECAY = "4*exp(-4*t)"
 """kappa(t), of which the integral is 1."""
 MASS, STEPS = Fraction(1, 20), 200
+"""The greatest mass: with more than 1/(4 |X K X^T|) a flow swings, of which each turn is dear."""
 DAMPING, UNTIL = 3, Fraction(2)
 """Nesterov's r, and the time up to which that flow runs from t = 1."""
 SIZES = tuple(Fraction(1, 4**k) for k in range(3, 9))
@@ -85,10 +86,7 @@ def confirm_perturbation(
     check_kind(found, Perturbation, "perturb(derive('p**2'), 'decay')")
     rng = np.random.default_rng(0) if rng is None else rng
     kinds, draw = found.kinds, drawing(found, dict(start or {}), rng)
-    terms = Terms(
-        parse_expression(DECAY) if "decay" in kinds else NONE,
-        MASS if "momentum" in kinds else Fraction(0),
-    )
+    decay = parse_expression(DECAY) if "decay" in kinds else NONE
 
     def check() -> Check:
         case = draw()
@@ -97,7 +95,8 @@ def confirm_perturbation(
         elif "noise" in kinds and "momentum" not in kinds:
             compared = _differences(case, kinds, digits, rng)
         else:
-            own = replace(terms, penalty=case.penalty, mirror=case.mirror)
+            mass = case.lightness(MASS) if "momentum" in kinds else Fraction(0)
+            own = Terms(decay, mass, penalty=case.penalty, mirror=case.mirror)
             compared = _flowed(case, found.by, own, digits)
         drawn = "noise" in kinds and not (case.penalty or "step" in kinds)
         paths = noisy_paths(case, kinds, rng) if drawn and (case.laws or case.dual) else ()

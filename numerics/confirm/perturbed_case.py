@@ -37,6 +37,8 @@ from numerics.confirm.crosscheck import Subject
 from numerics.confirm.regression_problem import ANY_SIZE, RegressionProblem, digits_of, smooth
 from numerics.evaluate.numbers import Array, Real, compiled, evaluated, exact, on_arrays, rational
 from numerics.evaluate.start import parameters_at
+from numerics.integrator.builder import compile_forward
+from numerics.integrator.implicit import jacobians
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,13 @@ class Case:
     def data(self) -> tuple[Sequence[object], Sequence[object], dict[str, object]]:
         """X, y and the start of every weight."""
         return self.problem.X, self.problem.y, dict(self.problem.origin)
+
+    def lightness(self, most: Fraction) -> Fraction:
+        """Return a mass of momentum of at most 1/(4 |X K X^T|) at the start, and *most*."""
+        tape = compile_forward(self.problem.model.trees, self.problem.model.weights)
+        (J,) = jacobians(tape, np.array([list(map(float, self.origin))]))
+        stiffness = np.linalg.norm(np.array(self.problem.X, float) @ J, 2) ** 2
+        return min(most, Fraction(1, 4 * int(stiffness) + 1))
 
     def letter(self, name: str) -> Symbol:
         """Return a letter of ours beside the weights of all copies."""
