@@ -8,7 +8,7 @@ from functools import partial, reduce
 
 from derive.errors import InputError
 from derive.exact.signs import Signs
-from derive.exact.towers.tower import build_elements
+from derive.exact.towers.tower import PI, build_elements
 from derive.language import parse_expression, parse_name
 from derive.language.reader import Value
 from derive.language.tree import (
@@ -27,9 +27,6 @@ from derive.language.tree import (
     walk,
     with_parts,
 )
-
-PI = "pi"
-"""The name of the number."""
 
 
 def read_tree(value: object, what: str) -> Tree:

@@ -236,10 +236,10 @@ ALIGNED = {"a": "1", "u1": "1", "u2": "0", "v1": "1", "v2": "0"}
     ("outputs", "start"),
     [
         (["w**2"], {"w": "asinh(1) - log(1 + sqrt(2))"}),  # 0, critical
-        (["sin(w)"], {"w": "pi/2"}),
+        (["sin(w)"], {"w": "pi/7"}),
         (["w**2"], {"w": "pi - 4*atan(1)"}),  # 0
-        (["sin(a)*b"], {"a": "pi", "b": "0"}),
-        (NEURONS, {**ALIGNED, "b": "sin(pi/2)"}),  # 1, where there is a Q
+        (["sin(a)*b"], {"a": "pi/5", "b": "0"}),
+        (NEURONS, {**ALIGNED, "b": "sin(pi/2) + sin(2*pi/5)"}),
         (NEURONS, {**ALIGNED, "b": "4*atan(1)/pi"}),
         (["w**2"], {"w": "sin(atan(1)) - cos(atan(1))"}),
     ],
@@ -248,6 +248,27 @@ def test_related_numbers_are_refused(outputs, start):
     why = "critical point" if "asinh" in str(start) else "are related|are algebraic"
     with pytest.raises(InputError, match=why):
         Parameterization.parse(outputs, start=start)
+
+
+@pytest.mark.parametrize("n", range(-25, 26))
+def test_sines_of_known_parts_of_pi_are_numbers(n):
+    for d in (1, 2, 3, 4, 6):
+        p = Parameterization.parse(
+            ["sin(w)*b", "cos(w)*c"], {"w": f"{n}*pi/{d}", "b": "2", "c": "1"}
+        )
+        found = [float(sympy.sympify(repr(p.at_start(f)))) for f in p.F]
+        assert found == pytest.approx([2 * math.sin(n * math.pi / d), math.cos(n * math.pi / d)])
+
+
+def test_starts_at_parts_of_pi_are_exact():
+    """1 for sin(pi/2), where there is a Q; and critical points, where nothing moves."""
+    assert derive(Parameterization.parse(NEURONS, {**ALIGNED, "b": "sin(pi/2)"})).potential.Q
+    d = derive_once("sin(w)", start={"w": "pi/6"})
+    assert str(d.potential.gradient[0]) == "log((beta + 1)/(1 - beta))/2 - log(3)/2"
+    assert crosscheck(d, digits=15).passed
+    for outputs, start in ((["sin(w)"], {"w": "pi/2"}), (["sin(a)*b"], {"a": "pi", "b": "0"})):
+        with pytest.raises(InputError, match="critical point"):
+            Parameterization.parse(outputs, start=start)
 
 
 @pytest.mark.every(3)

@@ -30,6 +30,7 @@ SHOWN = {
     "curve": lambda: derive_once(TIED),
     "vector": lambda: derive_once("a*u", vectors=["u"]),
     "two blocks": lambda: derive_once(["w**2", "exp(v)"]),
+    "numbers": lambda: derive_once("u*v", start={"u": "sin(1)", "v": "sqrt(pi)"}),
     "names": lambda: derive_once("jnp*in_", start={"jnp": "torch", "in_": "in_0"}),
 }
 START = {"a_0": 1.5, "b_0": 0.75, "u1_0": 0.25, "u2_0": -0.5, "alpha": 0.5, "w_0": 0.75}

@@ -28,6 +28,17 @@ from derive.language.functions import RECORDS
 from derive.language.reader import template
 from derive.language.tree import Operator, Tree
 
+PI = "pi"
+"""The name of the number: all other names are of variables."""
+ANGLES = {
+    1: (Fraction(1), Fraction(0)),
+    2: (Fraction(0), Fraction(1)),
+    3: (Fraction(1, 4), Fraction(3, 4)),
+    4: (Fraction(1, 2), Fraction(1, 2)),
+    6: (Fraction(3, 4), Fraction(1, 4)),
+}
+"""The squares of the cosine and the sine of pi/d."""
+
 
 class Tower(Radicals):
     """A function field that grows by the generators that expressions need.
@@ -193,15 +204,28 @@ class Tower(Radicals):
         for term in linear_terms(A):
             if self._multiple_of(term, ("atan",)) is not None:
                 raise InputError(f"sin and cos of {A!r} are algebraic: write them with roots")
-            unit, count = self._measured(term, "cos")
-            names = f"cos({unit!r})", f"sin({unit!r})"
-            c = self.adjoin(Generator(names[0], "cos", unit, partner=names[1]))
-            s = self.adjoin(Generator(names[1], "sin", unit, exponent=c, partner=names[0]))
-            c, s = self.field.embed(c), s if count > 0 else -s
+            if (known := self._known_angle(term)) is None:
+                unit, count = self._measured(term, "cos")
+                names = f"cos({unit!r})", f"sin({unit!r})"
+                c = self.adjoin(Generator(names[0], "cos", unit, partner=names[1]))
+                s = self.adjoin(Generator(names[1], "sin", unit, exponent=c, partner=names[0]))
+            else:
+                c, s, count = known
+            c, s = self.field.embed(c), self.field.embed(s if count > 0 else -s)
             cosine, sine = self.field.embed(cosine), self.field.embed(sine)
             for _ in range(abs(count)):
                 cosine, sine = cosine * c - sine * s, sine * c + cosine * s
         return cosine, sine
+
+    def _known_angle(self, term: Term) -> tuple[RationalFunction, RationalFunction, int] | None:
+        """Return (cos, sin) of pi/d, and n, for a term n pi/d; None where these are not known."""
+        q, field = term.coefficient, term.monomial.field
+        if PI not in field.positions or term.monomial != field.named(PI):
+            return None
+        if (squares := ANGLES.get(q.denominator)) is None:
+            return None
+        c, s = (self.power(field.constant(x), Fraction(1, 2)) if x else field.zero for x in squares)
+        return (-c if q.denominator == 1 else c), s, q.numerator % (2 * q.denominator)
 
     def log(self, A: RationalFunction) -> RationalFunction:
         """Return log |A|, a sum over the irreducible factors of A."""

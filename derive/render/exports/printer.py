@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping
+from dataclasses import replace
 
 from derive.programming import Language
 
@@ -43,7 +44,11 @@ OF_TORCH = {"array": "torch.as_tensor", "fixed": "x.detach()", "sorted": "torch.
 JAX = _array_library("JAX", "jnp", JAX_LINES, ARCS | NAMED, OF_JAX)
 SCIPY = ARCS | NAMED | {"erfi": "special.erfi"}
 NUMPY = _array_library("NumPy", "np", "import numpy as np", SCIPY, OF_NUMPY)
+NUMBER = "torch.tensor({}, dtype=torch.float64)"
+"""Of which PyTorch has functions: of a number it has none."""
 TORCH = _array_library("PyTorch", "torch", "import torch", {"erf": "torch.special.erf"}, OF_TORCH)
+OF_NUMBERS = {name: NUMBER.format(f"math.{name}") for name in ("pi", "e")}
+TORCH = replace(TORCH, argument=NUMBER, functions={**TORCH.functions, **OF_NUMBERS})
 _WORDS = """await break case catch class const continue debugger default delete do else enum export
 extends false finally for function if implements import in instanceof interface let new null package
 private protected public return static super switch this throw true try typeof var void while with

@@ -20,10 +20,10 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
+from derive.exact.towers.tower import PI
 from derive.language import to_sympy
 from derive.mirror_map import hessian, inverse_of
 from derive.model.condition import Sign
-from derive.model.names import PI
 from derive.outcome import HEADLINES
 from derive.potential.piece import UNSEEN, Curve, Piece, Root, of_the_flow, start_signs
 from derive.programming import Language, outputs_at_start
@@ -206,7 +206,7 @@ class Writer:
         given = ", ".join(["beta", *self.start])
         yield f"{given}{',' * (not self.start)} = _read({given})"
         if self.has_pi:
-            yield f"{self.name(PI)} = math.pi"
+            yield f"{self.name(PI)} = {self.language.functions['pi']}"
         if self.norm in self.potential.parameterization.start_symbols:
             norm, vector = self.name(self.norm), self.name(self.vector)
             yield f"{norm} = {self.xp}.sqrt(({vector} * {vector}).sum(-1))"
