@@ -8,7 +8,7 @@ from functools import partial, reduce
 
 from derive.errors import InputError
 from derive.exact.signs import Signs
-from derive.exact.towers.tower import PI, build_elements
+from derive.exact.towers import tower
 from derive.language import parse_expression, parse_name
 from derive.language.reader import Value
 from derive.language.tree import (
@@ -27,6 +27,9 @@ from derive.language.tree import (
     walk,
     with_parts,
 )
+
+PI = tower.PI
+"""The name of the number."""
 
 
 def read_tree(value: object, what: str) -> Tree:
@@ -194,7 +197,7 @@ def _is_symmetric(array: Value) -> bool:
     parameters = exponent_names(array.trees)
     weights = [name for name in names(array.trees) if name not in parameters]
     try:
-        elements = build_elements(array.trees, weights, parameters)
+        elements = tower.build_elements(array.trees, weights, parameters)
     except ZeroDivisionError:
         raise InputError("an output divides by an expression that is zero") from None
     return all(elements[i * n + j] == elements[j * n + i] for i in range(n) for j in range(i))
@@ -249,7 +252,7 @@ def _multiplied(tree: Tree, e: Tree) -> Iterator[tuple[Tree, Tree]]:
 def _sign(value: Tree, positive: frozenset[str]) -> int:
     """Return the sign of an expression in start symbols; 0: not known."""
     try:
-        (element,) = build_elements([value], names((value,)), positive=positive)
+        (element,) = tower.build_elements([value], names((value,)), positive=positive)
     except (InputError, ZeroDivisionError):
         return 0
     return Signs(positive).strict(element)

@@ -23,8 +23,9 @@ from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs, free_names, is_feasible, is_number, sign_of_number
 from derive.exact.towers.reader import Refine, refined
-from derive.exact.towers.tower import PI, Tower
+from derive.exact.towers.tower import Tower
 from derive.model.condition import AT_START, Condition, Sign
+from derive.model.names import PI
 from derive.model.notation import (
     AssumePositive,
     BranchOpen,

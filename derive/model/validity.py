@@ -19,11 +19,11 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import evaluate
 from derive.exact.signs import Signs, is_number
-from derive.exact.towers.tower import PI, Tower
+from derive.exact.towers.tower import Tower
 from derive.language import to_text
 from derive.language.tree import Name, Tree, names
 from derive.model.exact_map import ExactMap
-from derive.model.names import bases
+from derive.model.names import PI, bases
 
 
 def validate(p: ExactMap) -> None:

@@ -27,8 +27,8 @@ from sympy import Symbol
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, evaluate_any, precise, values_of
-from derive.exact.towers.tower import PI
 from derive.model.grading import scalings
+from derive.model.names import PI
 from derive.model.notation import rational
 from derive.model.steepest import PushedMap
 from derive.printable import Printable

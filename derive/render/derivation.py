@@ -10,13 +10,13 @@ from sympy import Expr, Symbol
 
 from derive.clock import LATE
 from derive.derivation import Derivation
-from derive.exact.towers.tower import PI
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.geometry import EUCLIDEAN
 from derive.model.labels import taken_names
+from derive.model.names import PI
 from derive.model.notation import to_shorter_expr
 from derive.model.parameterization import Parameterization
 from derive.outcome import headline

@@ -17,9 +17,9 @@ from derive.errors import DeriveError
 from derive.exact.balls import Value, ball, evaluate_any, is_nonzero, shown, values_of
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.exact.towers.tower import PI
 from derive.language import to_sympy
 from derive.model.labels import PAIR, numbers_of, pair
+from derive.model.names import PI
 from derive.model.notation import to_expr, to_shorter_expr
 from derive.model.parameterization import Parameterization
 from derive.records import Block

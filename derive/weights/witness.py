@@ -48,9 +48,9 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.implicitization import series_along
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
-from derive.exact.towers.tower import PI
 from derive.model.geometry import Field, Scalar
 from derive.model.labels import pair, quoted
+from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.verdict import Argument, Finding, Identity, Number, Verdict
 

@@ -13,9 +13,9 @@ from sympy import Expr, oo
 from derive.derivation import derive
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.exact.balls import Unbounded, evaluate_any, fraction, precise, values_of
-from derive.exact.towers.tower import PI
 from derive.language import bind
 from derive.model.condition import Sign
+from derive.model.names import PI
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import Domain

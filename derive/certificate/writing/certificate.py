@@ -38,7 +38,7 @@ from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
-from derive.exact.towers.tower import PI
+from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.potential.shortest import root_index

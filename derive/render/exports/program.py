@@ -20,10 +20,10 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
-from derive.exact.towers.tower import PI
 from derive.language import to_sympy
 from derive.mirror_map import hessian, inverse_of
 from derive.model.condition import Sign
+from derive.model.names import PI
 from derive.outcome import HEADLINES
 from derive.potential.piece import UNSEEN, Curve, Piece, Root, of_the_flow, start_signs
 from derive.programming import Language, outputs_at_start

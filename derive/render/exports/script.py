@@ -13,9 +13,9 @@ from sympy import Matrix, Symbol, diag
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
-from derive.exact.towers.tower import PI
 from derive.language import to_sympy
 from derive.model.geometry import Geometry
+from derive.model.names import PI
 from derive.potential.piece import of_the_flow
 from derive.render.exports.printer import JAVASCRIPT
 from derive.render.exports.program import WHOLE, Writer, with_q
