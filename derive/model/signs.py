@@ -21,7 +21,7 @@ from sympy import Expr
 from derive.errors import DeriveError, InputError
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.signs import Signs, free_names, is_feasible, is_number, sign_of_number
+from derive.exact.signs import NUMBERS, Signs, free_names, is_feasible, is_number, sign_of_number
 from derive.exact.towers.reader import Refine, refined
 from derive.exact.towers.tower import Tower
 from derive.model.condition import AT_START, Condition, Sign
@@ -273,6 +273,7 @@ class Premises:
         """
         told, self._constants, others = tuple(conditions), constants, tuple(taken)
         field = others[0].field if others else notation.parameterization.start_field
+        field = field.extended([x for x in NUMBERS if x not in field.names])  # atan(1) is pi/4
 
         def build(units: dict[str, int]) -> list[RationalFunction | None]:
             self._tower = Tower.over(field, units=units)
@@ -308,7 +309,7 @@ class Premises:
         self, f: RationalFunction, notation: Notation
     ) -> Iterator[tuple[Expr, RationalFunction]]:
         """Yield the factors of a function, in sines where it has some: cos^2 - 1 is -sin^2."""
-        images = notation.start_symbols
+        images = {**notation.start_symbols, "pi": sympy.pi}
         whole = to_expr(f.field.polynomial(f.numerator * f.denominator), images)
         sines = whole.replace(lambda e: e.is_Pow, _in_sines)
         if whole == sines:

@@ -123,13 +123,14 @@ def _with_exponents_inside(total: Expr) -> Expr:
     ways = [total]
     for log in (x for x in total.args if x.has(sympy.log)):
         c, A = log.as_independent(sympy.log)
-        if c.is_Rational and isinstance(A, sympy.log):
+        if isinstance(A, sympy.log):
             slopes = {E.args[0].as_coeff_Mul()[1] for E in A.args[0].atoms(sympy.exp)}
-            alike = (x for x in total.args if x.as_coeff_Mul()[1] in slopes)
+            alike = (x for x in total.args if (x / c).as_coeff_Mul()[1] in slopes)
             whole = sympy.factor_terms(A.args[0])
             for x in (*[sympy.S.Zero] * (whole != A.args[0]), *alike):
                 inside = sympy.log(with_products(whole * sympy.exp(x / c)))
-                ways += [total - log - x + c * e for e in (inside, sympy.expand_log(inside))]
+                ends = (inside, sympy.expand_log(inside))
+                ways += [total - log - x + sympy.expand_mul(c * e) for e in ends]
     return fewest(ways)
 
 

@@ -101,10 +101,13 @@ def _without_integrals(
     if not any(g.name in names_in(f) for g in leaf.integrals):
         return f
     field = leaf.field
+    parameters = tuple(g for g in field.generators if g.kind == "parameter")
 
     def build(units: dict[str, int]) -> RationalFunction:
-        tower = Tower.over(FunctionField((*field.weights, c), (), field.clock), (), units)
-        images = Images(tower, {name: tower.field.named(name) for name in field.weights})
+        given = FunctionField((*field.weights, c), parameters, field.clock)
+        tower = Tower.over(given, (), units)
+        known = (name for name in given.names if name != c)
+        images = Images(tower, {name: tower.field.named(name) for name in known})
         for g in leaf.integrals:
             inside = field.embed(g.argument)
             images.grow(field, names_in(inside))

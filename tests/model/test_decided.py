@@ -281,6 +281,7 @@ def test_starts_at_parts_of_pi_are_exact():
         ("w**2", {"w": "sin(1) + cos(1)"}),
         ("u*v", {"u": "exp(1)", "v": "log(2)"}),
         ("softplus(a) - exp(b)", {"a": "1", "b": "1"}),
+        (["atan(u)*x", "atan(u)*y"], {"u": "1", "x": "1", "y": "0"}),  # atan(1) is pi/4
         (["a*b + 2*c*d - 2", "-a*b - pi*c*d"], {"a": "1/3"}),
     ],
 )

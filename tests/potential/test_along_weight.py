@@ -354,6 +354,7 @@ def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start, free):
         ("a*tanh(b)", {"a": "2", "b": "1"}, [], "sqrt(delta/4 + cosh(2*t)/2)*tanh(t)"),
         ("w*sinh(b)", {"b": "0"}, ["w_0"], "sqrt(w_0**2 + 2*log(cosh(t)))*sinh(t)"),
         ("w*sin(b)", {"w": "1", "b": "0"}, [], "sqrt(1 - 2*log(cos(t)))*sin(t)"),
+        ("w**p*sinh(b)", {"b": "0"}, ["w_0"], "(2*G + w_0**2)**(p/2)*sinh(t)"),
         # It starts beside a zero of w, which it may pass.
         ("w*sinh(b)", {"w": "1/8", "b": "-1"}, [], None),
     ],
