@@ -31,6 +31,13 @@ def test_a_neuron_has_its_radial_form_in_many_components(d):
     assert len(piece.roots) == 1
 
 
+def test_a_factor_of_f_that_is_a_parameter_is_one_of_the_integrals():
+    """Q by a root is accepted: with the factor in the wrong place only the curve would be left."""
+    d = derive_once("q*(w + w**3)", parameters=["q"])
+    assert d.potential.kind == "algebraic"
+    assert all(crosscheck(d, start={"q": q}, digits=12).passed for q in (Rational(1, 2), 3))
+
+
 CONVOLVED = ["u*x + v*y", "u*y + v*x"]
 
 
