@@ -16,7 +16,7 @@ import sympy
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.catalogue.library import derive_entry
 from derive.language import to_sympy
-from derive.render.exports.printer import JAVASCRIPT
+from derive.render.exports.languages import JAVASCRIPT
 from derive.render.exports.script import FORMS, of_weights
 from derive.verdict import Verdict
 from numerics.evaluate.program import BOUNDED

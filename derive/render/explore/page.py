@@ -30,7 +30,7 @@ from derive.model.condition import AT_START, Condition
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import of_the_flow, start_signs
 from derive.printable import Printable, renderer
-from derive.render.exports.printer import JAVASCRIPT
+from derive.render.exports.languages import JAVASCRIPT
 from derive.render.exports.program import UNWRITTEN
 from derive.render.exports.script import (
     FORMS,

@@ -28,7 +28,7 @@ from derive.outcome import HEADLINES
 from derive.potential.piece import UNSEEN, Curve, Piece, Root, of_the_flow, start_signs
 from derive.programming import Language, outputs_at_start
 from derive.records import Potential
-from derive.render.exports.printer import JAX, NUMPY, OFF_ZERO, TORCH
+from derive.render.exports.languages import JAX, NUMPY, OFF_ZERO, TORCH
 from derive.render.plain import unmark
 from derive.verdict import Verdict
 

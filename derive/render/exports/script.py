@@ -17,7 +17,7 @@ from derive.language import to_sympy
 from derive.model.geometry import Geometry
 from derive.model.names import PI
 from derive.potential.piece import of_the_flow
-from derive.render.exports.printer import JAVASCRIPT
+from derive.render.exports.languages import JAVASCRIPT
 from derive.render.exports.program import WHOLE, Writer, with_q
 
 FORMS = (Path(__file__).parent / "forms.js").read_text(encoding="utf-8").strip()
