@@ -39,7 +39,6 @@ from derive.render.exports.script import (
     defined,
     function,
     of_weights,
-    plain,
     reading,
 )
 from derive.render.html import mathml
@@ -124,7 +123,7 @@ def render_explore(d: Derivation, note: str = "") -> str:
         if (horizon := separable.horizon_in(PLANE)) is not None:
             theorems["points"] = _theorems(separable)
             lines = [*map(defined, reading(separable.derivation)), f"const {[*PLANE]} = beta"]
-            value = JAVASCRIPT.shown(plain(horizon))
+            value = JAVASCRIPT.shown(horizon)
             functions.append(function("horizon(beta, c)", "the horizon of Q", lines, value))
     shown = {name: MODES[name] for name in theorems}
     given = {

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from sympy import Matrix, Symbol, diag
 
@@ -107,21 +106,21 @@ def of_weights(d: Derivation) -> Iterator[str]:
         f"export const model = {{{sizes}, parameters: {quoted[2]}}};\n"
     )
     starts = dict(p.start)
-    begin = [plain(to_sympy(starts[w])) for w in p.weights]
+    begin = [to_sympy(starts[w]) for w in p.weights]
     yield function("start(c)", "the weights at the start", of_c, listed(map(show, begin)))
-    outputs = [plain(to_sympy(tree)) for tree in p.trees]
+    outputs = [*map(to_sympy, p.trees)]
     yield function("F(w, c)", "beta = F(w)", both, listed(map(show, outputs)))
     rows = (listed(show(f.diff(Symbol(x))) for x in p.weights) for f in outputs)
     yield function("J(w, c)", "the rows grad F_i", both, listed(rows))
     says = f"G^-1 times a covector; the flow is {p.geometry.statement}"
     yield function("raise(w, c, covector)", says, both, raised(p.geometry))
     yield _KERNEL
-    g = "NaN" if d.warping.g is None else show(plain(d.warping.g))
+    g = "NaN" if d.warping.g is None else show(d.warping.g)
     yield function("g(w, c)", "the warp; NaN where it has no formula", both, g)
     known = {*p.weights, *constants_of(d)}
     kept = (c for c in chain.from_iterable(map(of_the_flow, d.potential.pieces)))
     asked = {json.dumps(str(c)): c for c in kept if c.names <= known}
-    along = (listed((text, f'"{c.sign.name}"', show(plain(c.of)))) for text, c in asked.items())
+    along = (listed((text, f'"{c.sign.name}"', show(c.of))) for text, c in asked.items())
     yield function(
         "along(w, c)", "what is asked of the flow, and of which numbers", both, listed(along)
     )
@@ -131,7 +130,7 @@ def raised(geometry: Geometry) -> str:
     """Return the text of G^-1 times a covector."""
     if not geometry.trees:
         return "covector"
-    rows = [[plain(to_sympy(x)) for x in row] for row in geometry.rows]
+    rows = [[*map(to_sympy, row)] for row in geometry.rows]
     metric = diag(*(row[0] for row in rows)) if geometry.is_diagonal else Matrix(rows)
     return listed(
         " + ".join(f"({JAVASCRIPT.shown(x)}) * covector[{i}]" for i, x in enumerate(row) if x != 0)
@@ -156,11 +155,6 @@ def reading(d: Derivation) -> Iterator[str]:
     yield f"{{{', '.join(n if n == ours else f'{n}: {ours}' for n, ours in given)}}} = c"
     if PI in (*d.parameterization.parameters, *d.parameterization.start_symbols):
         yield f"{JAVASCRIPT.name(PI)} = Math.PI"
-
-
-def plain(expression: Any) -> Any:
-    """Return an expression whose symbols are names, whatever is known of them."""
-    return expression.xreplace({s: Symbol(s.name) for s in expression.free_symbols})
 
 
 def defined(line: str) -> str:
