@@ -18,10 +18,8 @@ every k where no factor is narrower than beta; else some b_k stay 0. (Derived he
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +34,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.language.arguments import parse_array_outputs
-from derive.language.arrays import entry_names, places
+from derive.language.arrays import entry_names
 from derive.language.tree import Tree, names
 
 Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
@@ -455,17 +453,16 @@ def _read_terms(
     weights = [x for name, shape in given.items() for x in entry_names(name, shape)]
     if {*names(value.trees)} - {*weights}:
         raise InputError(f"{FORM}, without other weights")
-    entries = build_elements(value.trees, weights)
-    terms = [x for x in _products(given, value.shape, entries[1]) if x[2]]
-    for (i, j), entry in zip(places(value.shape), entries, strict=True):
-        products = (
-            _at(entry, a, i, k) * _at(entry, b, j, k) * entry.field.constant(c)
-            for a, b, c in terms
-            for k in (1, 2)
-        )
-        if functools.reduce(operator.add, products, entry.field.zero) != entry:
-            raise InputError(FORM)
-    return tuple(terms)
+    corner = build_elements(value.trees[1:2], weights)[0]
+    terms = tuple(x for x in _products(given, value.shape, corner) if x[2])
+    whole = " + ".join(f"({c})*{a}*T({b})" for a, b, c in terms)
+    if not terms:
+        raise InputError(FORM)
+    (written,) = parse_array_outputs([whole], given)
+    entries = build_elements((*value.trees, *written.trees), weights)
+    if entries[: len(value.trees)] != entries[len(value.trees) :]:
+        raise InputError(FORM)
+    return terms
 
 
 def _products(
@@ -479,7 +476,3 @@ def _products(
             if not c.is_constant():
                 raise InputError(FORM)
             yield a, b, c.value()
-
-
-def _at(entry: RationalFunction, name: str, row: int, column: int) -> RationalFunction:
-    return entry.field.named(f"{name}{row}{column}")

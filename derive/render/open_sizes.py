@@ -129,17 +129,17 @@ def _existence(d: EntrywiseDerivation) -> Iterator[object]:
         "along the flow `(grad Q)' = g lambda` and `(log g)' = sum_i H_i lambda_i`, with "
         "`lambda = X^T (y - X beta)`"
     )
-    yield from _uses(d)
+    yield from _uses(d, "the outputs are independent along the flow and at its limit")
 
 
-def _uses(d: EntrywiseDerivation) -> Iterator[Statement]:
+def _uses(d: EntrywiseDerivation, *conditions: str) -> Iterator[Statement]:
     """Yield what Q is for."""
     sizes = f"for every `n >= 2`{_but(d)}"
     words = f"its limit meets the KKT conditions of `min Q` subject to `X beta = y`, {sizes}"
-    given = ("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",)
+    given = ("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`", *conditions)
     yield Statement(words, kind="minimiser", conditions=given)
     if d.entries.homogeneous:
-        yield Statement(SHRUNK, kind="shrunk start", conditions=(FINITE,))
+        yield Statement(SHRUNK, kind="shrunk start", conditions=(FINITE, *conditions))
 
 
 def _but(d: EntrywiseDerivation) -> str:

@@ -39,6 +39,7 @@ from derive.rocq.coupled import WITHOUT, Coupled
 from derive.rocq.curve import CURVE, Term, reached
 from derive.rocq.radial import Radial, as_vector, turning
 from derive.rocq.refutation import Refutation
+from derive.rocq.shares import of_shares
 from derive.rocq.subject import couples, separated, subject_of
 from derive.rocq.terms import NoFile, cases, each
 from derive.verdict import Verdict
@@ -69,7 +70,7 @@ def written(d: Derivation, name: str = "model") -> str:
 
 
 def of_every_size(d: EntrywiseDerivation) -> str:
-    """Return the file of beta_i = phi v_i for every i, with a vector v of every dimension.
+    """Return the file of beta_i = phi v_i, v in every dimension, or of f(v_i)/sum_k f(v_k).
 
     Raises:
         NoFile: F is no such output.
@@ -79,8 +80,11 @@ def of_every_size(d: EntrywiseDerivation) -> str:
     rates = {name: to_text(rate) for name, rate in p.rates}
     try:
         vector = Parameterization.parse([p.text], vectors=[p.indexed], rates=rates, **given)
-    except InputError as error:
-        raise NoFile("of every size a file is written of phi(|v|) v alone") from error
+    except InputError:
+        shares = of_shares(d, "model")
+        return "\n".join(
+            [_words(d), IMPORTS, "Require Import Radial.\n", *shares, "Print Assumptions model."]
+        )
     if p.left_out:
         raise NoFile("no file is written where the last output is left out")
     return written(derive(vector))
@@ -117,7 +121,7 @@ def has_file(d: Derivation) -> bool:
         return False
 
 
-def _words(d: Derivation) -> str:
+def _words(d: Derivation | EntrywiseDerivation) -> str:
     """Return the page's theorem in words, as a comment."""
     sections = [part for part in d.to_text().split("\n\n") if part.startswith(KEPT)]
     told = "\n\n".join(sections).replace("(*", "( *").replace("*)", "* )")

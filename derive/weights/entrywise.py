@@ -220,14 +220,10 @@ class Entries:
     @property
     def homogeneous(self) -> bool:
         """Whether sum_w w dF/dw = D F over all weights, with a constant D."""
-        F, v = self.F[0], self.own.named(self.model.indexed)
-        found = self.gradient(F)
-        if any(self.combination(v * m) is None for _, m in found.spread):
-            return False  # a sum that is not of F
-        parts = [self.field_.named(self.entries[i]) * x for i, x in found.own.items()]
-        parts += [c * self.total(v * m) for c, m in found.spread]
-        parts += [self.field_.named(z) * x for z, x in found.scalars.items()]
-        degree = reduce(add, parts) / F
+        (r, *etas), v = self.rates, self.own.named(self.model.indexed)
+        pairs = zip(self.model.scalars, etas, strict=True)
+        euler = Covector({}, ((1 / r, v),), {z: self.field_.named(z) / eta for z, eta in pairs})
+        degree = self.inner(euler, self.gradient(self.F[0])) / self.F[0]
         return {*degree.variables()} <= self.field_.parameters
 
     def _add(self, name: str, slope: RationalFunction, function: RationalFunction) -> None:
@@ -434,7 +430,7 @@ def find_entrywise_warp(entries: Entries, fewer: int = 0) -> EntrywiseWarp | Non
         return None
     H, K = ((a[0] * bracket[1] - a[1] * bracket[0]) / minor for a in (x, y))
     rows = [
-        (f"[X_i, X_j] {c} = H_i X_j {c} - H_j X_i {c}", z, H * b - K * a)
+        (f"[X_i, X_j]({c}) = H_i X_j({c}) - H_j X_i({c})", z, H * b - K * a)
         for c, z, a, b in list(zip(names, bracket, x, y, strict=True))[2:]
     ]
     rows.append(("X_i H_j = X_j H_i", slope(X, K), slope(Y, H)))

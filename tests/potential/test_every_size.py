@@ -521,5 +521,9 @@ def test_a_vector_times_a_function_of_its_length_has_a_file_for_rocq():
     vector = derive_once(Parameterization.parse(["gam*v/norm(v)"], vectors=["v"]))
     d = derive_once("gam*v/norm(v)", each=["v"])
     assert d.to_code("rocq") == vector.to_code("rocq")
-    with pytest.raises(NumericalError, match="of every size"):
-        derive_once("exp(v)/sum(exp(v))", each=["v"]).to_code("rocq")
+    for text in ("v**2/sum(v**2)", "sinh(v)/sum(sinh(v))", "v + sum(v)", "2*exp(v)/sum(exp(v))"):
+        with pytest.raises(NumericalError, match="of every size"):
+            derive_once(text, each=["v"]).to_code("rocq")
+    for rates in ({"v": "2"}, {"v": "eta"}):
+        with pytest.raises(NumericalError, match="of every size"):
+            derive_once("exp(v)/sum(exp(v))", each=["v"], rates=rates).to_code("rocq")

@@ -94,6 +94,8 @@ VECTORS = {
     "divided at two rates": ("gam*v/norm(v)**2", {"gam": "eta"}),
 }
 """Functions of |v| times v, with rates: of the last three Q is an integral."""
+SHARES = ("exp(v)/sum(exp(v))", "v**3/sum(v**3)", "sqrt(v)/sum(sqrt(v))", "v**p/sum(v**p)")
+"""Normalised outputs of every number of entries."""
 REFUTED = {
     "square of a matrix": ["a**2 + b**2", "a*c + b*d", "c**2 + d**2"],
     "line and sum": ["a", "a*b + c"],
@@ -177,7 +179,7 @@ def compiled(folder, name, text=None):
 
 BROKEN = (
     *("F", "q", "dom", "starts", "range", "f", "height", "kernel", "mu"),
-    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S", "J", "K", "DK", "dual"),
+    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S", "J", "K", "DK", "dual", "kept"),
 )
 """The definitions that are broken; and what is conserved."""
 

@@ -24,6 +24,7 @@ from tests.rocq.files import (
     MODELS,
     REALS,
     REFUTED,
+    SHARES,
     VECTORS,
     WITHOUT,
     compiled,
@@ -139,6 +140,16 @@ def refused(folder, text, number):
 )
 def test_ten_mutants_of_each_are_refused(folder, name):
     assert refused(folder, derivation(name).to_code("rocq"), 15) == []
+
+
+@pytest.mark.parametrize("text", every(SHARES, ["exp(v)/sum(exp(v))", "v**p/sum(v**p)"]))
+def test_normalised_outputs_have_a_theorem_for_every_n(folder, text):
+    """Of d + 1 entries and d outputs; broken ones are refused, and so is another f."""
+    file = derive_once(text, each=["v"]).to_code("rocq")
+    assert_accepted(folder, "shares", file)
+    assert refused(folder, file, 12) == []
+    for of, other in (("Rpower (w i)", "Rpower (w k)"), ("exp (w i)", "2 + exp (w i)")):
+        assert of not in file or not compiled(folder, "other", file.replace(of, other)).accepted
 
 
 @pytest.mark.slow

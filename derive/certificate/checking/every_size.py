@@ -67,6 +67,7 @@ from derive.certificate.checking.text import (
 
 ROOM, TWO = 40, ast.Constant(2)
 LEAST, OUTPUTS, FAR = 2, 3, 1000
+PLACE = "that is in the part of the domain where these numbers are, or weights of a smaller n: "
 Texts = Mapping[str, str]
 Slopes = Mapping[str, Function]
 """The derivatives that are not 0, by entries, sums and single weights."""
@@ -343,8 +344,7 @@ def _refuted(record: JSON) -> tuple[list[str], list[str]]:
         f"{given['outputs']} of every {space.size_name} >= {size}, no Q(beta) and no g > 0 have "
         "Hess Q = g rho around almost all weights",
         *words,
-        "that is in the part of the domain where these numbers are, or weights of a smaller n: "
-        f"{pairs(proof['at'])}",
+        PLACE + pairs(proof["at"]),
     ]
     return lines, ["the Hessian map", *left]
 
@@ -379,7 +379,7 @@ def _exists(record: JSON) -> tuple[list[str], list[str]]:
         *words,
         "around almost all weights there are g > 0 and Q(beta) with Hess Q = g rho on the leaf, in "
         f"as many dimensions as there are outputs, and X_i log g = {record['warping']['H_i']}",
-        f"numbers that signs were read at: {pairs(record['certificate']['at'])}",
+        PLACE + pairs(record["certificate"]["at"]),
     ]
     return lines, ["the Hessian map", *left]
 
