@@ -70,24 +70,18 @@ class Layout:
         return [list(map(as_text, row)) for row in (self.table.head, *self.table.rows)]
 
     @property
-    def columns(self) -> list[tuple[int, bool]]:
-        """How wide the columns are, and whether all in them are numbers."""
-        columns = zip(*self.texts, strict=True)
-        return [
-            (max(len(unmark(x)) for x in c), all(x[:1] in "-(0123456789" for x in c[1:]))
-            for c in columns
-        ]
+    def columns(self) -> list[tuple[int, str]]:
+        """How wide the columns are, and to which side cells stand: numbers to the right."""
+        found = list[tuple[int, str]]()
+        for column in zip(*self.texts, strict=True):
+            number = all(x[:1] in "-(0123456789" for x in column[1:])
+            found.append((max(len(unmark(x)) for x in column), ">" if number else "<"))
+        return found
 
     @property
     def wide(self) -> bool:
         """Whether the rows do not fit on lines, and the first cells do not name them."""
         return self.table.head[0] != "" and sum(width + 2 for width, _ in self.columns) > COLUMNS
-
-
-def padded(cell: str, width: int, number: bool) -> str:
-    """Return a cell of so many columns beside its marks."""
-    blanks = " " * (width - len(unmark(cell)))
-    return f"{blanks}{cell}" if number else f"{cell}{blanks}"
 
 
 def render_text(record: Printable, width: int = 80) -> str:
@@ -173,8 +167,10 @@ def _(line: Table) -> Iterator[str]:
     layout, columns = Layout(line), Layout(line).columns
     for group in abreast(line.head[0], [width + 2 for width, _ in columns], COLUMNS):
         for row in layout.texts:
+            # Marks, which take no room, are beside the width.
             cells = ((row[i], *columns[i]) for i in group[: -1 if layout.wide else None])
-            yield "  ".join(padded(*cell) for cell in cells).rstrip()
+            widths = ((x, n + len(x) - len(unmark(x)), side) for x, n, side in cells)
+            yield "  ".join(f"{x:{side}{n}}" for x, n, side in widths).rstrip()
             if layout.wide:
                 yield f"  {row[-1]}"
 

@@ -274,7 +274,7 @@ def _(line: Table) -> Iterator[Element]:
         told = (each("{0}: {1}", (pair for pair in row if pair[1]), "; ") for row in rows)
         yield from blocks_of(Items(tuple(told)))
         return
-    columns = "".join("r" if number else "l" for _, number in layout.columns)
+    columns = "".join({"<": "l", ">": "r"}[side] for _, side in layout.columns)
     written = ((SMALL.sub(r"\1/\2", words_of(x)) for x in row) for row in (line.head, *line.rows))
     yield Grid(tuple(tuple(row) for row in written), columns)
 
