@@ -18,15 +18,16 @@ from derive.rocq.terms import NoFile, name_of
 SOFTMAX = {
     "f": "exp ({})",
     "h": "- exp (- {})",
-    "kept": "Sum (S d) w_0",
-    "q": "- INR (S d) * exp (- ((kept d w_0 - Sum (S d) (fun k => ln (over d b k))) / INR (S d)))",
+    "conserved": "Sum (S d) w_0",
+    "q": "- INR (S d) * exp (- ((conserved d w_0 - Sum (S d) (fun k => ln (over d b k)))"
+    " / INR (S d)))",
 }
 """f and h of a weight, what is kept, and Q without its linear part."""
 POWER = {
     "f": "Rpower ({}) {p}",
     "h": "Rpower ({}) (2 - {p}) * / ({p} * (2 - {p}))",
-    "kept": "Sum (S d) (fun k => w_0 k ^ 2)",
-    "q": "Rpower (kept d w_0) (1 - {p} / 2) * Rpower (Sum (S d) (fun k => Rpower (over d b k) "
+    "conserved": "Sum (S d) (fun k => w_0 k ^ 2)",
+    "q": "Rpower (conserved d w_0) (1 - {p} / 2) * Rpower (Sum (S d) (fun k => Rpower (over d b k) "
     "(2 / {p}))) ({p} / 2) * / ({p} * (2 - {p}))",
 }
 
@@ -67,13 +68,13 @@ def _theorem(
     name: str, form: Mapping[str, str], given: str, asked: str, proof: str
 ) -> Iterator[str]:
     """Yield definitions of F, of where Q lives, and of Q; and the theorem."""
-    f, h, kept, q = form.values()
+    f, h, conserved, q = form.values()
     whole = f"Sum (S d) (fun k => {f.format('w k')})"
     args = given.partition(":")[0].rstrip().replace("(", "")
     y_0 = f"fun i => {h.format('w_0 i')} - ({h.format('w_0 d')})"
     yield f"Definition F{given} d w i := {f.format('w i')} / {whole}."
     yield "Definition dom d b := forall k, (k < S d)%nat -> 0 < over d b k."
-    yield f"Definition kept d w_0 := {kept}."
+    yield f"Definition conserved d w_0 := {conserved}."
     yield f"Definition Q{given} d w_0 b := {q} - dot d ({y_0}) b."
     yield f"Theorem {name}{given} d w lam :"
     yield f"  {asked}flow (S d) d (fun _ _ => 1) (F{args} d) w lam ->"

@@ -31,7 +31,7 @@ w lam x y z t s r v c n d i j k b O R I PI INR IZR Sum dot tends gradient agree
 exp ln sqrt arcsinh atan sin cos tan sinh cosh tanh Rpower pos nn nz sides hyps begun diff cont lim
 up lin logs opens law moving off_zero same_power copies separable term explicit_term
 curve_term flow flow_at flows as at cofix else end dual phi_slope steered opened begins RInt
-integral_slope Radial Mirror over softmax powers
+integral_slope Radial Mirror over softmax powers conserved
 exists exists2 fix for forall fun if in let match mod return then using where with by Prop Set Type
 SProp eq nat lia lra field ring partial upd kron line
 """

@@ -179,7 +179,7 @@ def compiled(folder, name, text=None):
 
 BROKEN = (
     *("F", "q", "dom", "starts", "range", "f", "height", "kernel", "mu"),
-    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S", "J", "K", "DK", "dual", "kept"),
+    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S", "J", "K", "DK", "dual", "conserved"),
 )
 """The definitions that are broken; and what is conserved."""
 
