@@ -125,7 +125,10 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
 
     def _product(self, number: int, factors: Sequence[Expr]) -> str:
         level = sympy.printing.precedence.PRECEDENCE["Mul"]
-        shown = [self.parenthesize(f, level) for f in sorted(factors, key=_place)]
+        *others, last = sorted(factors, key=_place) or [sympy.S.One]
+        ends = isinstance(last, sympy.Integral)  # by what it is over, and needs no brackets
+        shown = [self.parenthesize(f, level) for f in others]
+        shown += [self._print(last) if ends else self.parenthesize(last, level)] * bool(factors)
         upright = [x.lstrip(MARK).startswith(r"\mathrm") for x in shown]
         spaces = (r"\, " * (a or b) for a, b in pairwise(upright))
         shown = [*shown[:1], *(space + x for space, x in zip(spaces, shown[1:], strict=True))]
@@ -198,11 +201,17 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
     def _print_Integral(self, expr: Expr) -> str:
         (variable, *ends), *_ = expr.limits
         level = sympy.printing.precedence.PRECEDENCE["Mul"]
-        inner = self.parenthesize(expr.function, level, strict=True)
         bounds = r"\int" + "".join(
             f"{mark}{{{self._print(x)}}}" for mark, x in zip("_^", ends, strict=False)
         )
-        return rf"{bounds} {inner} \,\mathrm{{d}}{self._print(variable)}"
+        over, (number, top, bottom) = (
+            rf"\mathrm{{d}}{self._print(variable)}",
+            _fraction_of(expr.function),
+        )
+        if bottom and not top and number.p == 1 and not self.slashed:
+            return rf"{bounds} \frac{{{over}}}{{{self._beside_bar(number.q, bottom)}}}"
+        inner = self.parenthesize(expr.function, level, strict=True)
+        return rf"{bounds} {inner} \,{over}"
 
     def _print_ComplexRootOf(self, expr: Expr) -> str:
         # Real roots are counted from below, before all others.
@@ -220,12 +229,13 @@ def in_brackets(inner: str) -> str:
     return rf"\bigl({inner}\bigr)" if "(" in inner else f"({inner})"
 
 
-def _place(factor: Expr) -> tuple[bool, bool, bool, bool]:
-    """Sort constants first, among them open powers last; then what varies, calls, square roots."""
+def _place(factor: Expr) -> tuple[bool, ...]:
+    """Sort constants first, open powers last; then what varies, calls, square roots, integrals."""
     exponent = factor.exp if factor.is_Pow else sympy.S.One
     root = exponent == sympy.S.Half and not factor.is_number
     varies = any(VARIES.fullmatch(s.name) for s in symbols_of(factor))
-    return bool(root), bool(factor.is_Function), varies, not exponent.is_number
+    integral = isinstance(factor, sympy.Integral)
+    return integral, bool(root), bool(factor.is_Function), varies, not exponent.is_number
 
 
 def _fraction_of(expr: Expr) -> tuple[sympy.Rational, list[Expr], list[Expr]]:
