@@ -18,7 +18,7 @@ from dataclasses import replace
 from sympy import Symbol
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import Polynomial, by_powers, evaluate, terms
 from derive.exact.signs import Signs
 from derive.explicit.constrained import ConstrainedProblem, Stopped, is_onto
 from derive.explicit.cost.composition import find_composition
@@ -114,10 +114,8 @@ def _has_one_root(problem: ConstrainedProblem, factor: Polynomial) -> bool:
     They are known wherever all have one sign; one coefficient between may have any.
     """
     field = FunctionField(("r", *problem.arguments))
-    parts = dict[int, RationalFunction]()
-    for (n, *powers), c in terms(factor):
-        monomial = field.polynomial(field.ring.from_dict({(0, *powers): c}))
-        parts[n] = parts.get(n, field.zero) + monomial
+    powers = by_powers(factor, 0).items()
+    parts = {n: evaluate(c, field.gens, field.constant) for n, c in powers}
     top = parts[max(parts)]
     if not top.is_constant():
         return False

@@ -30,14 +30,8 @@ from derive.language.tree import Operator, Tree
 
 PI = "pi"
 """The name of the number: all other names are of variables."""
-ANGLES = {
-    1: (Fraction(1), Fraction(0)),
-    2: (Fraction(0), Fraction(1)),
-    3: (Fraction(1, 4), Fraction(3, 4)),
-    4: (Fraction(1, 2), Fraction(1, 2)),
-    6: (Fraction(3, 4), Fraction(1, 4)),
-}
-"""The squares of the cosine and the sine of pi/d."""
+ANGLES = {1: Fraction(1), 2: Fraction(0), 3: Fraction(1, 4), 4: Fraction(1, 2), 6: Fraction(3, 4)}
+"""The squares of cos(pi/d)."""
 
 
 class Tower(Radicals):
@@ -222,9 +216,10 @@ class Tower(Radicals):
         q, field = term.coefficient, term.monomial.field
         if PI not in field.positions or term.monomial != field.named(PI):
             return None
-        if (squares := ANGLES.get(q.denominator)) is None:
+        if (square := ANGLES.get(q.denominator)) is None:
             return None
-        c, s = (self.power(field.constant(x), Fraction(1, 2)) if x else field.zero for x in squares)
+        both = (field.constant(x) for x in (square, 1 - square))
+        c, s = (x if x.is_zero() else self.power(x, Fraction(1, 2)) for x in both)
         return (-c if q.denominator == 1 else c), s, q.numerator % (2 * q.denominator)
 
     def log(self, A: RationalFunction) -> RationalFunction:

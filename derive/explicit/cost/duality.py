@@ -293,8 +293,7 @@ def _weighted(
         fmpq_mat([[s * int(j == k) for j in range(M.nrows())] for k, s in copy]) for copy in copies
     ]
     G = placed[0] * M * placed[0].transpose()
-    A = fmpq_mat([[G[i, j] for j in range(m)] for i in range(m)])
-    C = fmpq_mat([[G[i, j] for j in range(m, n)] for i in range(m, n)])
+    A, C = (fmpq_mat([[G[i, j] for j in x] for i in x]) for x in (range(m), range(m, n)))
     apart = fmpq_mat([[G[i, j] * int((i < m) == (j < m)) for j in range(n)] for i in range(n)])
     whole = sum((P.transpose() * apart * P for P in placed), 0 * M)
     return replace(part, A=A, C=C) if whole == M else None
