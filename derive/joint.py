@@ -115,7 +115,7 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     for block in blocks:
         notation, p = block.notation, block.parameterization
         for law in laws_of(block):
-            laws.append(with_hyperbolic(law_in_logarithms(p, law, notation.weights)))
+            laws.append(law_in_logarithms(p, law, notation.weights))
             values.append(_value_at_start(p, law, notation))
     bound = sum(block.conserved.bound for block in blocks)
     findings = tuple(block.conserved.completeness for block in blocks)
@@ -140,7 +140,7 @@ def law_in_logarithms(p: Parameterization, law: LogFunction, symbols: Images) ->
         inside = to_expr(A, symbols)
         modulus = inside if known.is_positive(field.embed(A)) else sympy.Abs(inside)
         total += to_expr(c, symbols) * sympy.log(modulus)
-    return total
+    return with_hyperbolic(total)
 
 
 def in_functions(e: Expr) -> Expr:
