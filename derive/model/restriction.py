@@ -114,7 +114,7 @@ def _induced_rates(
 
 def _invariant_subspace(p: Parameterization) -> list[Row] | None:
     """Return a reduced basis of V, None for the whole space."""
-    basis = list[Row]()
+    basis = echelon([[*map(p.at_start, row)] for row in p.fields])
     while True:
         rows = [*basis, *_images(p, basis)]
         if shows_full_rank([*zip(*rows, strict=True)]) or len(grown := echelon(rows)) >= p.p:
