@@ -16,9 +16,10 @@ An output that is an affine function of others there adds a row to X beta = y an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations
 from operator import sub
 
@@ -27,6 +28,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import echelon, nullspace_over_constants, pivot_of
 from derive.exact.linear.modular import shows_full_rank
+from derive.exact.signs import is_number
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower, build_elements
 from derive.language import parse_expression, to_text
@@ -57,35 +59,48 @@ def find_ties(p: Parameterization) -> Restriction | None:
     if p.vectors or not p.geometry.is_diagonal or len(p.start_symbols) >= p.p:
         return None
     try:
-        basis = _invariant_subspace(p)
+        found = map(partial(_invariant_subspace, p), (p.fields, [p.w]))  # V, then with w_0 in it
+        basis = next(b for b in found if b is None or all(_stays(p, k, b) for k in range(p.p)))
     except InputError:  # a function of F is none that is known there
         return None
     if basis is None:
         return None
-    kept = [p.weights[pivot_of(row)] for row in basis]
-    relations = {w: _tie(p, k, basis, kept) for k, w in enumerate(p.weights) if w not in kept}
-    # One that is to stay positive would end the flow at its 0, which nothing says without it.
-    ends = (k for k, w in enumerate(p.weights) if w in relations and w in p.positive)
-    if not all(_offset(p, k, basis, kept).is_zero() for k in ends):
-        return None
+    kept = _kept(p, basis)
+    relations = {w: _tie(p, k, basis) for k, w in enumerate(p.weights) if w not in kept}
     rates = _induced_rates(p, basis, relations, kept)
     reduced = None if rates is None else _restricted(p, relations, kept, rates)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
 
 
-def _tie(p: Parameterization, k: int, basis: list[Row], kept: list[str]) -> Tree:
+def _kept(p: Parameterization, basis: list[Row]) -> list[str]:
+    """Return the weights that are coordinates on V."""
+    return [p.weights[pivot_of(row)] for row in basis]
+
+
+def _stays(p: Parameterization, k: int, basis: list[Row]) -> bool:
+    """Tell whether nothing that is said of fewer weights is lost by the offset of weight k.
+
+    One that is to stay positive would end the flow at its 0. One that moves with an offset by
+    symbols of the start would hide that F is homogeneous, and the start scaled.
+    """
+    offset, moves = _offset(p, k, basis), any(not row[k].is_zero() for row in basis)
+    lost = p.weights[k] in p.positive or (moves and not is_number(offset))
+    return offset.is_zero() or not lost
+
+
+def _tie(p: Parameterization, k: int, basis: list[Row]) -> Tree:
     """Return weight k as a combination of those kept and 1."""
-    used = [(row[k], b) for row, b in zip(basis, kept, strict=True) if not row[k].is_zero()]
-    offset = _offset(p, k, basis, kept)
+    pairs = zip(basis, _kept(p, basis), strict=True)
+    used = [(row[k], b) for row, b in pairs if not row[k].is_zero()]
+    offset = _offset(p, k, basis)
     parts = [b if c == 1 else f"({c!r})*{b}" for c, b in used]
     parts += [f"({offset!r})"] * (not offset.is_zero())
     return parse_expression(" + ".join(parts) or "0")
 
 
-def _offset(p: Parameterization, k: int, basis: list[Row], kept: list[str]) -> RationalFunction:
-    """Return the constant in that."""
-    pairs = zip(basis, kept, strict=True)
-    return reduce(sub, (row[k] * p.w0[p.weights.index(b)] for row, b in pairs), p.w0[k])
+def _offset(p: Parameterization, k: int, basis: list[Row]) -> RationalFunction:
+    """Return the constant in that, 0 for what is kept."""
+    return reduce(sub, (row[k] * p.w0[pivot_of(row)] for row in basis), p.w0[k])
 
 
 def _induced_rates(
@@ -112,9 +127,11 @@ def _induced_rates(
     return rates if {*rates} != {ONE} or p.rates else ()
 
 
-def _invariant_subspace(p: Parameterization) -> list[Row] | None:
-    """Return a reduced basis of V, None for the whole space."""
-    basis = echelon([[*map(p.at_start, row)] for row in p.fields])
+def _invariant_subspace(
+    p: Parameterization, within: Sequence[Sequence[RationalFunction]]
+) -> list[Row] | None:
+    """Return a reduced basis of the least V with vectors at the start, None for the whole space."""
+    basis = echelon([[*map(p.at_start, row)] for row in within])
     while True:
         rows = [*basis, *_images(p, basis)]
         if shows_full_rank([*zip(*rows, strict=True)]) or len(grown := echelon(rows)) >= p.p:

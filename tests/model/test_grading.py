@@ -8,7 +8,7 @@ import pytest
 import sympy
 from scipy.optimize import linprog
 
-from derive import Parameterization, Verdict
+from derive import Parameterization, Verdict, regimes
 from derive.certificate.checking.check import check_text
 from derive.errors import InputError
 from derive.exact.balls import largest
@@ -256,6 +256,8 @@ def test_a_weight_that_is_to_stay_positive_is_kept_where_it_may_not():
         (["g*v/sqrt(u**2 + v**2)"], {"g": "1", "v": "2", "u": "0"}, {"v": "2", "u": "0"}),
         (["a*b*c + d"], {"a": "2", "b": "0", "c": "0"}, {"a": "2", "b": "0", "c": "0"}),
         (["(u + v)*w"], {"u": "1", "v": "2"}, {"v": "u + 1"}),
+        # Offsets by symbols would hide that F is homogeneous.
+        (["(u + v)*w", "x*y"], {"u": "s", "v": "2*s", "x": "t", "y": "t"}, {"y": "x"}),
         (["u*v"], {"u": "1", "v": "s"}, None),
         (["x*(b + 1/b)"], {"b": "2"}, None),
     ],
@@ -268,6 +270,14 @@ def test_the_flow_stays_in_an_affine_subspace(outputs, start, ties):
     assert ties is None or d.potential.pieces[0].integrand is None
     assert crosscheck(d, digits=20).passed
     assert not check_text(d.to_json()).open
+
+
+def test_a_scaled_start_leaves_f_homogeneous():
+    """v = u + alpha holds, and F(u, u + alpha) is not homogeneous: F is followed as it is."""
+    start = {"u": "alpha", "v": "2*alpha", "w": "alpha"}
+    found = regimes(derive_once("(u + v)*w", start, ["alpha"]), "alpha")
+    assert found.homogeneity.degree == 2
+    assert [limit.finding.verdict for limit in found.limits] == [Verdict.PROVED] * 2
 
 
 SIDES = [("(w**2)**(1/3)", "-1"), ("(w**2)**(1/4)", "-1"), ("((w-2)**2)**(1/3)", "1")]
