@@ -137,7 +137,7 @@ def _invariant_subspace(
         if shows_full_rank([*zip(*rows, strict=True)]) or len(grown := echelon(rows)) >= p.p:
             return None
         if len(grown) == len(basis):
-            return basis
+            return sorted(basis, key=pivot_of)
         basis = grown
 
 
