@@ -68,7 +68,7 @@ class Derivation(Claims, Plotted, Explored, Certified):
         warping: is there a warp, and which?
         potential: Q.
         idle: weights that start at 0 and stay there, left out of what follows.
-        ties: weights that stay linear combinations of others, each with that combination, left
+        ties: weights that stay affine functions of others, each with that function, left
             out of what follows.
         asked: what became of the Ansatz that was asked for, if any.
     """

@@ -213,9 +213,9 @@ class _Flow:
     def of(cls, derivation: Derivation, variable: str) -> _Flow:
         p, g = derivation.potential.parameterization, derivation.warping.g
         notation = Notation(p, tuple(range(p.d)))
-        homogeneity = find_homogeneity(p, notation)
-        if derivation.parameterization.homogeneity is None:
-            homogeneity = None  # F is homogeneous where weights are tied alone
+        # F on tied weights may be so where F of all is not
+        whole = derivation.parameterization.homogeneity is not None
+        homogeneity = find_homogeneity(p, notation) if whole else None
         # Several blocks need no warp.
         alone = len(derivation.blocks) == 1
         H = (derivation.blocks[0].warping.H if alone else None) or (p.field.zero,) * p.d

@@ -1,4 +1,4 @@
-"""Weights and outputs that need not be followed: the flow in a linear space that it stays in.
+"""Weights and outputs that need not be followed: the flow in an affine space that it stays in.
 
 If w_S = 0 at the start, and the derivatives of every output along w_S vanish wherever w_S = 0,
 then the flow is that of F without these idle weights: identities that fail for general weights
@@ -9,7 +9,7 @@ is the closure of 0 under the fields G^-1 dF_a on w_0 + V, found exactly over th
 start. There it is the flow of F restricted to w_0 + V in the metric that this has from G, with the
 same K. Where V has a basis b_k on which some of the weights are coordinates s_k and which is
 orthogonal at every point in a diagonal G, that metric is sum_k |b_k|^2 ds_k^2: each s_k has the
-rate 1/|b_k|^2.
+rate 1/|b_k|^2. Where an offset would hide something, V is the least that has w_0 in it.
 
 An output that is an affine function of others there adds a row to X beta = y and nothing to F.
 """

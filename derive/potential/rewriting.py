@@ -144,8 +144,8 @@ def _as_product(total: Expr) -> Expr:
     if a != b and c in (d, -d) and whole:
         half = sympy.sinh if c == -d else sympy.cosh
         return 2 * c * sympy.exp((a + b) / 2) * half((a - b) / 2)
-    for sum_, cosine in _PYTHAGORAS:
-        if found := total.match(sum_):
+    for squares, cosine in _PYTHAGORAS:
+        if found := total.match(squares):
             return cosine.xreplace(found) ** -2
     return total
 

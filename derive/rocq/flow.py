@@ -3,7 +3,7 @@
 Lemmas are in a section where the start is at hand: there ``dom'`` is ``dom`` of the start. A
 function e of the weights is 0 at all times by the rules that are known, or because e' = 0 and it
 starts at 0; it is positive by its form, or because e' = c e and it starts so. Weights stay
-combinations of others where the differences move by combinations of themselves.
+affine functions of others where the differences move by combinations of themselves.
 """
 
 from __future__ import annotations

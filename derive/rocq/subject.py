@@ -89,7 +89,7 @@ class Subject:
         constants: names of functions of the start.
         conditions: what is asked of the start.
         laws: functions of the weights that are conserved.
-        ties: places of weights that stay combinations of others, with these; 0 for idle ones.
+        ties: places of weights that stay affine functions of others, with these; 0 for idle ones.
         begun: walls that the start is asked to be inside of, beyond the conditions.
         kept: functions of the weights that are asked to stay positive along the flow.
         typed: arguments of the definitions before the symbols, with their types; of a vector u,

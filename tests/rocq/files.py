@@ -74,6 +74,7 @@ MODELS = {
     "negative number": (["u*v"], {"u": "3", "v": "-2"}),
     "tied numbers": (["a*b*u"], {"a": "2", "b": "2", "u": "2"}),
     "tied at one rate": (["(a - b)*c"], {"a": "1", "b": "-1", "c": "0"}),
+    "tied with an offset": (["(u + v)*w"], {"u": "1", "v": "2"}),
     "tied fractions": (["u**2 + v**2"], {"u": "2", "v": "1"}),
     "letter": (["u**4"], {"u": "x"}),
     "reciprocal": (["1/w"], {}),

@@ -39,6 +39,7 @@ pytestmark = pytest.mark.rocq
 SOME = (
     *("tied-pair", "deep-diagonal-3", "tensor-net-3", "convolution-2", "linear-neuron"),
     *("line and product", "number", "tied fractions", "proportion", "tied at one rate", "letter"),
+    "tied with an offset",
     *("negative number", "reciprocal", "hyperbola", "weight-normalization", "divided by a square"),
 )
 """Q explicit in beta, along a curve, of a root, of two outputs, of a vector; starts in numbers."""
