@@ -283,6 +283,9 @@ LIMITS = """
 r=2*alpha: rich, kernel
     a*u + b*v, a*x + b*y from a=alpha, b=alpha, u=alpha, x=0, v=alpha, y=0: anti-NTK, kernel
     W + a*b from W=0, a=alpha, b=2*alpha: kernel, kernel
+    a**2*b from a=alpha, b=2*alpha: rich, kernel
+    a**3*b**2 from a=alpha, b=2*alpha: rich, kernel
+    tanh(w) from w=alpha: intermediate, rich
 """
 """And what their limits as alpha tends to 0 and to infinity are called; a free start is scaled."""
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, combinations
@@ -391,7 +392,7 @@ def _of_closed_form(
             limit = closed_form_limit(slopes, point, kernel.matrix)
             evidence = (*separation.evidence, *limit.finding.evidence)
             yield replace(limit, finding=replace(limit.finding, evidence=evidence))
-    origin = [rational(_constant(f)) for f in p.F]
+    origin = [_origin(gradient, point, i, f) for i, f in enumerate(p.F)]
     gradient = gradient.turned(sympy.eye(p.d), origin) if any(origin) else gradient
     yield closed_form_limit(gradient, point, kernel.matrix)
     if piece.time_curve is not None and not others:
@@ -430,6 +431,18 @@ def _closed_gradient(
         tuple(map(curves.get, derivation.beta)),
         tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in derivation.beta),
     ).at_depths(depths_in(*written, names=fixed))
+
+
+def _origin(gradient: ClosedGradient, point: Point, i: int, f: RationalFunction) -> Expr:
+    """Return the end of the domain of an output f that beta_0 tends to; F(0) where that is none."""
+    (x, beta_0), decide = (gradient.coordinates[i], gradient.start[i]), gradient.signs(point)
+    ends = {w.end(x) for w in gradient.walls if gradient.single[i] and w.form.has(x)}
+    for end in (x for x in ends if x.is_number):
+        with suppress(Undecided):
+            gap = point.expand(beta_0 - end, decide)
+            if gap.reaches(CONSTANT) and all(growth > CONSTANT for growth in gap.terms):
+                return end
+    return rational(_constant(f))
 
 
 def _constant(f: RationalFunction) -> Fraction:

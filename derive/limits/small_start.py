@@ -26,19 +26,22 @@ and is log(1/c^D)/kappa to leading order if k = 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.elementary_signs import Undecided
 from derive.exact.field.polynomial import terms
+from derive.limits.asymptotics import CONSTANT
 from derive.limits.kernel_regime import ScaledStart, TangentKernel
 from derive.limits.limit import Limit, Point, Regime, recognize, sided
 from derive.model.labels import quoted, taken_names
 from derive.model.names import unused
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece
+from derive.potential.piece import Piece, written_out
 from derive.records import Block
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.metric import tangent_kernel
@@ -82,7 +85,7 @@ def _of_finite_time(
     (beta,), power = piece.betas, scaled.exponent * (scaled.time - scaled.degree)
     symbol = Symbol(point.variable, positive=True)
     start = kernel.beta_0[0].xreplace({symbol: sympy.S.One})
-    above, below = _time(p, sympy.oo, start), _time(p, -sympy.oo, start)
+    above, below = (_time((p, piece, symbol), end, start) for end in (sympy.oo, -sympy.oo))
     unit, error = symbol**-power, symbol**power
     reason = (
         f"covariance, and beta = F(w) of degree {scaled.degree} > {p.geometry.steering.norm or 2} "
@@ -93,13 +96,14 @@ def _of_finite_time(
         reason += "; beta of the other sign than F(w_0) are reached where K is not 0 at beta = 0"
     finding = Finding(Verdict.PROVED, reason, scaled.evidence)
     if side:
-        time = above if side > 0 else _time(p, start, -sympy.oo)
-        return _one_sided(p, Limit(point, finding, unit=time * unit, error=error), beta, side)
+        N = (above if side > 0 else -below) * unit
+        return _one_sided(p, Limit(point, finding, unit=N, error=error), beta, side)
     if kernel.unbiased and _is_even(piece, beta):
         unit, above, below = above * unit, sympy.S.One, sympy.S.NegativeOne
     regime, potential = sided(above, below, beta)
     if not kernel.unbiased:  # Where K(0) = 0 the integral to the other side is infinite.
-        potential = replace(potential, Q=beta * _time(p, sympy.oo * sympy.sign(beta), start))
+        at = sympy.oo * sympy.sign(beta)
+        potential = replace(potential, Q=beta * _integral(p, at, start))
     return Limit(point, finding, regime, (beta,), None, unit, potential, (below,), error)
 
 
@@ -179,8 +183,42 @@ def _sign(p: Parameterization) -> int:
     return 0 if s is None or s % 2 == 1 or len(signs) > 1 else signs.pop()
 
 
-def _time(p: Parameterization, end: Expr, start: Expr) -> Expr:
-    """Return the time from one beta to another."""
+def _time(of: tuple[Parameterization, Piece, Symbol], end: Expr, start: Expr) -> Expr:
+    """Return the time from the start at scale 1 to an infinite beta: a number where Q has a form.
+
+    Where dQ/dbeta is a function of t, a weight or a root, and f(t) = beta is odd to leading order,
+    t is infinite with beta, and so the time is the limit of that function.
+    """
+    (p, piece, scale), ends, (mu,) = of, dict[int, Expr](), of[1].gradient
+    t, along = _along(piece)
+    if t is None or piece.kind == "quadrature":
+        return _integral(p, end, start)
+    far = Point(t.name, sympy.oo, "oo")
+    decide = far.decisions(s.name for s in mu.free_symbols if s.is_positive)
+    for side in (1, -1):
+        at = {scale: sympy.S.One, t: side * t}
+        forms = (written_out(f, (), piece.constants).xreplace(at) for f in (along, mu))
+        with suppress(Undecided):
+            beta, time = (far.expand(f, decide) for f in forms)
+            if time.reaches(CONSTANT) and all(growth >= CONSTANT for growth in time.terms):
+                ends[decide.sign(beta.first)] = time.coefficient(CONSTANT)
+    return ends[1 if end > 0 else -1] if len(ends) > 1 else _integral(p, end, start)
+
+
+def _along(piece: Piece) -> tuple[Symbol | None, Expr]:
+    """Return t and f(t) = beta of a weight t, or of a root whose equation is linear in beta."""
+    (beta,) = piece.betas
+    if piece.curve is not None:
+        return piece.curve.parameter, piece.curve.beta
+    for root in piece.roots[:1]:
+        slope = root.polynomial.diff(beta)
+        if len(piece.roots) == 1 and slope.is_Rational:
+            return root.symbol, beta - root.polynomial / slope
+    return None, beta
+
+
+def _integral(p: Parameterization, end: Expr, start: Expr) -> Expr:
+    """Return the integral of 1/K from one beta to another."""
     b = Symbol(unused("b", {*p.weights, *p.start_symbols, *p.parameters}), real=True)
     return sympy.Integral(1 / sympy.Function("K")(b), (b, start, end))
 
