@@ -186,7 +186,7 @@ def test_the_sources_are_printed_once_each():
 
 
 def test_an_audit_of_one_model_is_a_record():
-    done = run("audit", "symmetric-factorization-commuting", "--json")
+    done = run("audit", "tied-pair", "--json")
     assert done.returncode == 0
     record = json.loads(done.stdout)
     assert record["format"] == "regderive-audit"

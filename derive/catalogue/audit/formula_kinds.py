@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from derive.catalogue.audit.consequences import check_cost, check_limit, check_margin, check_path
+from derive.catalogue.audit.consequences import check_cost, check_limit, check_margin
 from derive.catalogue.audit.geometry import (
     check_conserved,
     check_decision,
@@ -31,7 +31,6 @@ Check: TypeAlias = Callable[[Subject, Printed], Judgement]
 
 KINDS: Mapping[str, Check] = {
     **dict.fromkeys(("Q", "grad Q", "mirror potential"), check_potential),
-    "path": check_path,
     **dict.fromkeys(("K", "K at the start"), partial(check_metric, "K")),
     **dict.fromkeys(("rho", "rho at the start"), partial(check_metric, "rho")),
     "conserved": check_conserved,
@@ -49,7 +48,6 @@ KINDS: Mapping[str, Check] = {
 | Q | Q in beta1, beta2, ... (beta for one); q in s = |beta| and z's coefficient along beta_0 |
 | grad Q | its components |
 | mirror potential | as Q; linear terms are free |
-| path | beta in the dual variable z, or z1, z2, ... |
 | K, rho | the upper triangle row by row; the eigenvalues across and along beta |
 | K at the start, rho at the start | the same, of the start |
 | conserved | functions of the weights |

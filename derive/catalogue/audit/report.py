@@ -29,10 +29,8 @@ NOTES = (
     " contradicts. What is remembered of a published paper, or not quoted, agrees or is not"
     " checked: it accuses nobody. "
     "`Q` is defined up to a positive factor and an additive constant, `K` up to the unit of time,"
-    " which the constant of the loss and the scale of the weights change. The dual variable of a"
-    " path is `grad Q`: the time integral of `-X^T r` for the loss `|r|^2/2`, twice that for"
-    " `|r|^2`. A limit is that of `Q/N` at fixed `beta`, or at a fixed distance from `beta_0`; `N`"
-    " is a factor free of `beta`."
+    " which the constant of the loss and the scale of the weights change. A limit is that of `Q/N`"
+    " at fixed `beta`, or at a fixed distance from `beta_0`; `N` is a factor free of `beta`."
 )
 
 
