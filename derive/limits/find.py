@@ -30,11 +30,11 @@ from derive.claims import assumed
 from derive.components import in_components
 from derive.derivation import Derivation, Model, derived, map_of
 from derive.errors import InputError, NumericalError
+from derive.exact.asymptotics import CONSTANT, depths_in
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.exact.field.function_field import RationalFunction
 from derive.language import to_sympy
 from derive.limits import statements as claims
-from derive.limits.asymptotics import CONSTANT, depths_in
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.growing_beta import GrowingLimit, growing_limits
 from derive.limits.implicit import parametric_limit

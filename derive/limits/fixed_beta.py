@@ -24,8 +24,7 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.limits.asymptotics import (
+from derive.exact.asymptotics import (
     FLAT,
     SMALL,
     Expander,
@@ -38,6 +37,7 @@ from derive.limits.asymptotics import (
     leading_order,
     widened,
 )
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.limits.implicit import expand_along, expand_largest_root
 from derive.limits.limit import (
     Limit,

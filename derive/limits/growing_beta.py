@@ -21,8 +21,8 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
+from derive.exact.asymptotics import CONSTANT, Unexpanded, written
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.limits.asymptotics import CONSTANT, Unexpanded, written
 from derive.limits.limit import Point
 from derive.model.labels import taken_names
 from derive.model.names import unused

@@ -19,8 +19,7 @@ from itertools import count
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.limits.asymptotics import (
+from derive.exact.asymptotics import (
     CONSTANT,
     FLAT,
     SMALL,
@@ -33,6 +32,7 @@ from derive.limits.asymptotics import (
     widened,
     written,
 )
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.limits.limit import Limit, LimitingPotential, Point, growth_expression
 from derive.potential.piece import Curve
 from derive.verdict import Finding, Identity, Verdict

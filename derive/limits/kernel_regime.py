@@ -36,9 +36,7 @@ from string import ascii_lowercase
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import Undecided
-from derive.exact.linear.matrix import determinant, dot, inverse
-from derive.limits.asymptotics import (
+from derive.exact.asymptotics import (
     SMALL,
     Expander,
     Expansion,
@@ -49,6 +47,8 @@ from derive.limits.asymptotics import (
     leading_order,
     written,
 )
+from derive.exact.elementary_signs import Undecided
+from derive.exact.linear.matrix import determinant, dot, inverse
 from derive.limits.limit import Limit, LimitingPotential, Point, growth_expression
 from derive.model.geometry import Field
 from derive.model.labels import pair

@@ -16,10 +16,10 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError, LanguageError
+from derive.exact.asymptotics import SMALL, SPANS, Expander, Expansion, Growth, is_flat, written
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import parse_expression, to_sympy
 from derive.language.tree import Name, Number, Operation, Tree, names
-from derive.limits.asymptotics import SMALL, SPANS, Expander, Expansion, Growth, is_flat, written
 from derive.model.parameterization import Parameterization
 from derive.potential.chart import length_of
 from derive.printable import Held

@@ -1,9 +1,6 @@
 """Which beta are reached along a monotone function: of the parameter of a curve, or of another F.
 
-A curve beta = h(z): where z ends at a number and some weight is infinite there, beta is too: the
-way of the weights, of length int sqrt(K) dmu, is at most sqrt(int dmu int dbeta), by the
-Cauchy-Schwarz inequality. Otherwise the limit is a value of h. Where z is unbounded, the term of
-the highest order decides, if there is one.
+A curve beta = h(z) is expanded at the ends of z: it tends to a number, or is infinite.
 
 F = h(G): gradient flow has one curve for both. Along w' = grad G the output F moves by
 grad F = h'(G) grad G, so that K_F = h'^2 K_G. The flow of F ends where that of G does, and where G
@@ -13,7 +10,7 @@ is 0, and tanh(G) never passes its own bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
@@ -23,6 +20,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
+from derive.exact.asymptotics import CONSTANT, FLAT, SMALL, Expander, Expansion, widened
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.factors import linear_terms
 from derive.exact.field.function_field import RationalFunction
@@ -46,9 +44,7 @@ from derive.model.signs import start_sign
 from derive.model.validity import bases_at_start
 from derive.potential.domain import Domain, Wall
 from derive.potential.piece import Curve, Piece
-from derive.potential.rewriting import without_hyperbolic
-
-INFINITE = sympy.zoo
+from derive.potential.rewriting import fewest
 
 
 def along_curve(piece: Piece, curve: Curve, notation: Notation) -> Domain:
@@ -58,14 +54,16 @@ def along_curve(piece: Piece, curve: Curve, notation: Notation) -> Domain:
     """
     (beta,) = piece.betas
     interval = (curve.parameter, *curve.interval)
-    ends = _Ends(curve, notation)
+    decide = ElementarySigns(notation.positive, parameters=notation.parameterization.parameters)
     try:
-        finite = [x for x in map(ends.limit, curve.interval) if x is not INFINITE]
-        start = curve.beta.subs(curve.parameter, 0)
-        walls = tuple(_wall(beta, sympy.factor_terms(x), start, ends.decide) for x in finite)
+        ends = [_far(curve, end, decide) for end in curve.interval]
     except Undecided:
         return Domain(piece.betas, "slope", undecided=("curve",), interval=interval)
-    unless = dict.fromkeys(f for c in ends.relied for f in ends.zeros(c))
+    start = curve.beta.subs(curve.parameter, 0)
+    growing = [min(cs, key=len) for h, _ in ends if (cs := _growing(h, decide))]
+    limits = [limit for h, limit in ends if not _growing(h, decide)]
+    walls = tuple(_wall(beta, x, start, decide) for x in limits)
+    unless = dict.fromkeys(f for zeros in growing for f in zeros)
     return Domain(piece.betas, "slope", walls, unless=tuple(unless), interval=interval)
 
 
@@ -77,126 +75,39 @@ def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall
     return Wall(sign * (beta - end), oriented=True)
 
 
-class _Ends:
-    """The limits of beta = h(z) at the ends of z, and the coefficients *relied* on not to be 0."""
+def _far(curve: Curve, end: Expr, decide: ElementarySigns) -> tuple[Expansion, Expr]:
+    """Return h(z) as e -> 0 where z is end (1 - e) or +-1/e, and what it tends to if not infinite.
 
-    def __init__(self, curve: Curve, notation: Notation) -> None:
-        parameters = notation.parameterization.parameters
-        self.curve, self.z = curve, curve.parameter
-        self.decide = ElementarySigns(notation.positive, parameters=parameters)
-        self.relied = dict[Expr, None]()
+    An exponential is a power of e above, or below, all that are met.
+    """
+    if end.has(sympy.Min, sympy.Max):
+        raise Undecided("which of several ends is the nearest")
+    z, h = curve.parameter, sympy.expand(curve.in_exponentials.beta)
+    there, faster = end * (1 - SMALL), dict[Expr, Expr]()
+    if end.is_infinite:
+        there = sympy.sign(end) / SMALL
+        moving = (x for x in h.atoms(sympy.exp) if x.has(z))
+        faster = {x: SMALL ** (-rational(FLAT) * x.exp / (z * sympy.sign(end))) for x in moving}
+    h = h.xreplace(faster).xreplace({z: there})
+    found = widened(lambda span: Expander(SMALL, decide, span).expand(h))
+    limit = found.coefficient(CONSTANT)
+    if not found.reaches(CONSTANT) and not any(g < CONSTANT for g in found.terms):
+        raise Undecided("what h tends to is not known")
+    shown = (sympy.factor_terms(x) for x in (curve.beta.subs(z, end), limit))
+    return found, fewest(x for x in shown if x.is_finite is not False)
 
-    def zeros(self, c: Expr) -> list[Expr]:
-        """Return the factors of a function of the start that may be 0."""
-        factors = (x.as_base_exp()[0] for x in sympy.Mul.make_args(sympy.factor(c)))
-        return [f for f in factors if not self._is_nonzero(f)]
 
-    def _is_nonzero(self, f: Expr) -> bool:
+def _growing(h: Expansion, decide: ElementarySigns) -> list[list[Expr]]:
+    """Return where the coefficients of what grows may be 0; h is infinite as long as one is not."""
+
+    def may_vanish(f: Expr) -> bool:
         try:
-            return any(map(self.decide.is_positive, (f, -f)))
+            return not any(map(decide.is_positive, (f, -f)))
         except Undecided:
-            return False
+            return True
 
-    def limit(self, end: Expr) -> Expr:
-        """Return the limit of h at an end of its interval, INFINITE for either sign."""
-        if end in (sympy.oo, -sympy.oo):
-            return self._far(1 if end == sympy.oo else -1)
-        if end.has(sympy.Min, sympy.Max):
-            raise Undecided("which of several ends is the nearest")
-        return self._at_number(end)
-
-    def _at_number(self, end: Expr) -> Expr:
-        z, h = self.z, self.curve.beta
-        functions = [h, *(weight for _, weight in self.curve.weights)]
-        images = {
-            node: image
-            for node in set[Expr]().union(*(x.atoms(sympy.Pow, sympy.log) for x in functions))
-            if node.has(z) and (image := self._image(node, end)) is not None
-        }
-        infinite = [x for x, image in images.items() if image is INFINITE]
-        if not infinite:
-            return h.xreplace(images).subs(z, end)
-        products = (_beside(x, infinite, images) for x in functions)
-        rests = [rest.subs(z, end) for rest in products if rest is not None]
-        if not rests:
-            raise Undecided("what is infinite may cancel")
-        self.relied[min(rests, key=lambda rest: len(self.zeros(rest)))] = None
-        return INFINITE
-
-    def _image(self, node: Expr, end: Expr) -> Expr | None:
-        """Return what a power or a logarithm tends to where its inside is 0; None elsewhere."""
-        inner = node.args[0]
-        if node.is_Pow and node.exp.has(self.z):
-            return None
-        if not self.decide.is_zero(inner.subs(self.z, end)):
-            return None
-        return _power_of_zero(node.exp) if node.is_Pow else INFINITE
-
-    def _far(self, side: int) -> Expr:
-        """Return the limit of a sum of terms c z^n e^(k z) prod (a + b z)^m as z -> side oo.
-
-        Terms of one order that are c z^n e^(k z) are one term. So h is infinite where a growing
-        order has a coefficient that is not 0, whatever those above it are.
-        """
-        z, orders = self.z, dict[tuple[Expr, Expr], list[Expr]]()
-        for term in sympy.Add.make_args(sympy.expand(without_hyperbolic(self.curve.beta))):
-            orders.setdefault(self._order(term, side), []).append(term)
-        constant, coefficients = (sympy.S.Zero, sympy.S.Zero), list[Expr]()
-        for order in sorted((x for x in orders if x > constant), reverse=True):
-            terms = orders[order]
-            if terms[1:] and any(_has_tail(term, z) for term in terms):
-                raise Undecided("terms that may cancel")
-            total = sympy.Add(*(term.as_independent(z, as_Add=False)[0] for term in terms))
-            if not self.decide.is_zero(total):
-                coefficients.append(total)
-        if coefficients:
-            self.relied[min(coefficients, key=lambda c: len(self.zeros(c)))] = None
-            return INFINITE
-        limit = sympy.Add(*orders.get(constant, ()))
-        if limit.has(z):
-            raise Undecided("a limit that is no value")
-        return limit
-
-    def _order(self, term: Expr, side: int) -> tuple[Expr, Expr]:
-        """Return (k, n) for a term that grows as e^(k |z|) |z|^n."""
-        rate, power, z = sympy.S.Zero, sympy.S.Zero, self.z
-        for factor in sympy.Mul.make_args(term):
-            base, exponent = factor.as_base_exp()
-            if isinstance(factor, sympy.exp):
-                rate += side * sympy.diff(factor.args[0], z)
-            elif base.is_polynomial(z) and not exponent.has(z):
-                leading = sympy.Poly(base, z).LC()
-                if self.decide.is_zero(leading):
-                    raise Undecided("the order of a term")
-                if base.has(z):
-                    self.relied[leading] = None
-                power += exponent * sympy.degree(base, z)
-            else:
-                raise Undecided("a term of another kind")
-        if not (rate.is_Rational and power.is_Rational):
-            raise Undecided("the order of a term")
-        return rate, power
-
-
-def _power_of_zero(exponent: Expr) -> Expr:
-    if exponent.is_positive:
-        return sympy.S.Zero
-    if exponent.is_negative:
-        return INFINITE
-    raise Undecided(f"the sign of {exponent}")
-
-
-def _beside(expression: Expr, infinite: Iterable[Expr], images: Mapping[Expr, Expr]) -> Expr | None:
-    """Return what stands beside the one infinite factor of a product, if it is finite there."""
-    factors = sympy.Mul.make_args(expression)
-    rest = [x for x in factors if x not in infinite]
-    alone = len(rest) == len(factors) - 1
-    return sympy.Mul(*rest) if alone and not any(x.has(*images) for x in rest) else None
-
-
-def _has_tail(term: Expr, z: Symbol) -> bool:
-    """Tell whether a term is its leading part, and less: a power of a sum."""
-    return any(x.as_base_exp()[0].is_Add and x.has(z) for x in sympy.Mul.make_args(term))
+    bases = (sympy.Mul.make_args(sympy.factor(c)) for g, c in h.terms.items() if g < CONSTANT)
+    return [[f for f in (x.as_base_exp()[0] for x in c) if may_vanish(f)] for c in bases]
 
 
 Interval = tuple[Expr, Expr]

@@ -27,8 +27,7 @@ from typing import Literal, TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import ElementarySigns, Undecided, with_squares
-from derive.limits.asymptotics import (
+from derive.exact.asymptotics import (
     CONSTANT,
     SMALL,
     Expander,
@@ -41,6 +40,7 @@ from derive.limits.asymptotics import (
     widened,
     written,
 )
+from derive.exact.elementary_signs import ElementarySigns, Undecided, with_squares
 from derive.limits.fixed_beta import ClosedGradient, in_length
 from derive.limits.growing_beta import may_vanish
 from derive.limits.implicit import expand_along, expand_largest_root

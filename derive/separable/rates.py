@@ -24,8 +24,8 @@ from typing import Literal, TypeAlias
 import sympy
 from sympy import Expr, Symbol, sqrt
 
+from derive.exact.asymptotics import CONSTANT, SMALL, Expander
 from derive.exact.elementary_signs import ElementarySigns
-from derive.limits.asymptotics import CONSTANT, SMALL, Expander
 from derive.model.notation import rational
 
 Measure = Literal["margin", "direction"]

@@ -6,8 +6,8 @@ import pytest
 import sympy
 from sympy import Symbol, log
 
+from derive.exact.asymptotics import Deep, exponent, is_positive_exponent
 from derive.exact.elementary_signs import Undecided
-from derive.limits.asymptotics import Deep, exponent, is_positive_exponent
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.limit import read_point
 from derive.potential.piece import Curve

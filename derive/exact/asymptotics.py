@@ -329,7 +329,8 @@ class Expander:
 
     def _power(self, x: Expansion, q: Exponent) -> Expansion:
         whole = q.numerator if isinstance(q, Fraction) and q.denominator == 1 else None
-        if whole is not None and whole > 0 and (not x.terms or x.order is None):
+        multiplied = not x.terms or (x.order is None and (len(x.terms) > 1 or x.leading[1] != 0))
+        if whole is not None and whole > 0 and multiplied:
             return reduce(self._product, [x] * whole)
         r, c, u = self._split(x)
         power = written(q)

@@ -10,8 +10,8 @@ import sympy
 from sympy import Abs, Rational, asinh, exp, log, sqrt
 
 from derive import Parameterization, regimes
+from derive.exact.asymptotics import SMALL, Expander, NotReal, Unexpanded
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.limits.asymptotics import SMALL, Expander, NotReal, Unexpanded
 from derive.limits.find import warped_time
 from derive.limits.implicit import expand_largest_root
 from derive.limits.warped_time import find_warped_time
