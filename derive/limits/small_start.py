@@ -32,9 +32,9 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.asymptotics import CONSTANT
 from derive.exact.elementary_signs import Undecided
 from derive.exact.field.polynomial import terms
-from derive.limits.asymptotics import CONSTANT
 from derive.limits.kernel_regime import ScaledStart, TangentKernel
 from derive.limits.limit import Limit, Point, Regime, recognize, sided
 from derive.model.labels import quoted, taken_names
