@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpz_mat
@@ -28,7 +28,7 @@ from derive.optimizers.least_norm import Norm
 from derive.printable import Held
 from numerics.evaluate.numbers import Array
 from numerics.margins.linear_program import product
-from numerics.margins.predictor import some
+from numerics.margins.predictor import MaxMargin, some
 
 Near: TypeAlias = Callable[[Array], tuple[Array, Array] | None]
 """From X to w of nearly the largest margin, and y; None if not found."""
@@ -83,25 +83,25 @@ class Bounded:
 
 
 @dataclass(frozen=True, repr=False)
-class MarginInterval(Held):
+class MarginInterval(MaxMargin):
     """A predictor of nearly the largest margin, and proved bounds of the least norm.
 
     Attributes:
         norm: l4/3 and so on, nuclear, or dft: sum_k |sum_j w_j exp(-2 pi i j k/d)|.
-        value: w, with a smallest margin of 1; a matrix row by row.
-        multiplier: lambda >= 0, one for each row.
         lower, upper: lower <= min |w| <= |value| <= upper.
-        classes: as for the rows that carry labels.
     """
 
-    norm: str
-    value: tuple[Fraction, ...]
-    multiplier: tuple[Fraction, ...]
-    lower: Fraction
-    upper: Fraction
-    classes: tuple[str, ...] = ()
-
+    lower: Fraction = Fraction(0)
+    upper: Fraction = Fraction(0)
     exact: ClassVar[bool] = False
+    __repr__ = Held.__repr__
+
+    def _shown(self) -> list[tuple[str, object]]:
+        return [(x, getattr(self, x)) for x in ("norm", "value", "multiplier", "lower", "upper")]
+
+    def times(self, s: Fraction) -> Self:
+        """Return the solution for rows of which s times are those of this one."""
+        return replace(super().times(s), lower=s * self.lower, upper=s * self.upper)
 
     @property
     def margin(self) -> tuple[Fraction, Fraction]:
@@ -162,7 +162,7 @@ def interval(name: str, norm: Bounded, rows: Sequence[Sequence[int]]) -> MarginI
         lower = ball(sum(y, Fraction(0))) / dual
         ends = fraction(lower.lower()) / unit, fraction(upper.upper()) / unit
     value, multiplier = (tuple(x / unit for x in numbers) for numbers in (w, y))
-    return MarginInterval(name, value, multiplier, *ends)
+    return MarginInterval(name, value, multiplier, lower=ends[0], upper=ends[1])
 
 
 def power_norm(norm: Norm) -> Bounded:

@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Literal, TypeAlias, overload
+from typing import TypeAlias
 
 import numpy as np
 from flint import fmpq_mat, fmpz_mat, nmod_mat
@@ -45,7 +45,6 @@ from derive.optimizers.least_norm import read_norm
 from numerics.evaluate.numbers import Array
 from numerics.margins.interval import (
     Bounded,
-    MarginInterval,
     interval,
     largest,
     on_worst_rows,
@@ -208,7 +207,7 @@ def _unit(d: int) -> list[list[int]]:
 
 
 NORMS = ("l2", "l1", "linf")
-Solver: TypeAlias = Callable[[Sequence[tuple[int, ...]]], MaxMargin | MarginInterval | None]
+Solver: TypeAlias = Callable[[Sequence[tuple[int, ...]]], MaxMargin | None]
 
 
 class NotSeparable(NumericalError):
@@ -220,15 +219,6 @@ class NotSeparable(NumericalError):
         self.certificate = certificate
 
 
-@overload
-def max_margin(
-    X: object,
-    labels: Iterable[object] | None = None,
-    norm: Literal["l1", "l2", "linf", "softmax"] = "l2",
-    *,
-    sides: Sequence[int] = (),
-) -> MaxMargin: ...
-@overload
 def max_margin(
     X: object,
     labels: Iterable[object] | None = None,
@@ -236,15 +226,7 @@ def max_margin(
     shape: tuple[int, int] | None = None,
     *,
     sides: Sequence[int] = (),
-) -> MaxMargin | MarginInterval: ...
-def max_margin(
-    X: object,
-    labels: Iterable[object] | None = None,
-    norm: str = "l2",
-    shape: tuple[int, int] | None = None,
-    *,
-    sides: Sequence[int] = (),
-) -> MaxMargin | MarginInterval:
+) -> MaxMargin:
     """Return the predictor of largest margin with its certificate, exact or between bounds.
 
     >>> found = max_margin([[1, 2], [2, -1], [5, 5]])
@@ -318,20 +300,13 @@ def _bounded(norm: str, shape: tuple[int, int] | None, d: int) -> Bounded:
         ) from None
 
 
-def _given(
-    found: MaxMargin | MarginInterval, distinct: Sequence[tuple[int, ...]], folded: Folded
-) -> MaxMargin | MarginInterval:
+def _given(found: MaxMargin, distinct: Sequence[tuple[int, ...]], folded: Folded) -> MaxMargin:
     """Return the solution for the rows that were given: those in whole numbers over *scale*."""
-    s = folded.scale
-    of = s * s if found.norm == "l2" else s
-    shared = _shared(folded, dict(zip(distinct, found.multiplier, strict=True)))
-    value, multiplier = tuple(s * x for x in found.value), tuple(of * y for y in shared)
-    found = replace(found, value=value, multiplier=multiplier, classes=folded.classes)
-    if isinstance(found, MarginInterval):
-        return replace(found, lower=s * found.lower, upper=s * found.upper)
-    rows, second = {distinct[i] for i in found.tight}, tuple(s * x for x in found.second)
+    rows = {distinct[i] for i in found.tight}
     tight = tuple(i for i, x in enumerate(folded.rows) if tuple(x) in rows)
-    return replace(found, tight=tight, second=second)
+    shared = _shared(folded, dict(zip(distinct, found.multiplier, strict=True)))
+    own = replace(found, multiplier=tuple(shared), tight=tight, classes=folded.classes)
+    return own.times(Fraction(folded.scale))
 
 
 def _shared(folded: Folded, of: dict[tuple[int, ...], Fraction]) -> list[Fraction]:

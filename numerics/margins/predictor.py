@@ -8,10 +8,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import sympy
 from flint import fmpq
@@ -53,9 +53,9 @@ class MaxMargin(Held):
     norm: str
     value: tuple[Fraction, ...]
     multiplier: tuple[Fraction, ...]
-    tight: tuple[int, ...]
-    degenerate: bool
-    determined: bool
+    tight: tuple[int, ...] = ()
+    degenerate: bool = False
+    determined: bool = False
     second: tuple[Fraction, ...] = ()
     classes: tuple[str, ...] = ()
     sides: tuple[int, ...] = ()
@@ -69,12 +69,20 @@ class MaxMargin(Held):
         """The rows whose multiplier is positive, from 0."""
         return tuple(i for i, y in enumerate(self.multiplier) if y > 0)
 
+    def times(self, s: Fraction) -> Self:
+        """Return the solution for rows of which s times are those of this one."""
+        scales = {"value": s, "multiplier": s * s if self.norm == "l2" else s, "second": s}
+        scaled: dict[str, Any] = {
+            k: tuple(c * x for x in getattr(self, k)) for k, c in scales.items()
+        }
+        return replace(self, **scaled)
+
     @property
     def _total(self) -> Expr:
         return rational(sum(self.multiplier, Fraction(0)))
 
     @property
-    def margin(self) -> Expr:
+    def margin(self) -> Any:
         """1/|w|, the largest min_i <x_i, w>/|w|."""
         if self.norm != "l2":
             return 1 / self._total
