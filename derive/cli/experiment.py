@@ -105,10 +105,10 @@ class Session:
         with closing(Narrator()) as narrator:
             results = experiment(setting, Stages(self.jobs, narrator))
         if self.plot is not None:
-            from numerics.figures import experiments
+            from numerics.figures import own
             from numerics.figures.display import arranged, save
 
-            save(arranged(getattr(experiments, name)(results)), self.plot, "--plot")
+            save(arranged(getattr(own, name)(results)), self.plot, "--plot")
         deliver(rendered(results, self.form), self.output)
         return YES
 

@@ -44,12 +44,13 @@ COMMANDS = {
 """The commands, each a dataclass in the module of its name, with one line on it for the list."""
 
 SHARED = {
-    "regularizer": ("explore",),
-    "data": ("margin", "path", "run", "univariate"),
-    "findings": ("regimes", "compare", "optimizers", "perturb", "explicit", "parameterize"),
-    "check": ("rocq",),
+    "regularizer": ("explore", "check", "rocq"),
+    "findings": (
+        *("regimes", "margin", "compare", "path", "optimizers", "univariate", "perturb"),
+        *("run", "explicit", "parameterize"),
+    ),
     "experiment": ("figure",),
-    "catalogue": ("audit", "report"),
+    "catalogue": ("atlas", "audit", "report"),
 }
 """The modules of commands that share one."""
 GROUPS = ("atlas", "experiment")

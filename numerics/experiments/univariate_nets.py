@@ -14,17 +14,20 @@ from fractions import Fraction
 import numpy as np
 from scipy.interpolate import PPoly
 
-from derive.univariate.potential import read_density, read_potential
-from derive.univariate.problem import read_activation
+from derive.univariate.problem import read_activation, read_density, read_potential
 from numerics.experiments.settings import Results, Stages, UnivariateSetting, table
 from numerics.univariate.dual import Law
 from numerics.univariate.limit_function import (
     LimitFunction,
+    MirrorFlow,
+    Net,
     distance_to_net,
     limit_function,
+    quantile_net,
+    random_net,
     supremum_distance,
+    train,
 )
-from numerics.univariate.training import MirrorFlow, Net, quantile_net, random_net, train
 
 POTENTIALS = ("x**2", "abs(x)**3 + x**2", "x**4 + x**2")
 KINDS = {"unscaled": "relu", "scaled": "abs"}

@@ -45,8 +45,10 @@ from derive.optimizers.least_norm import read_norm
 from numerics.evaluate.numbers import Array
 from numerics.margins.interval import (
     Bounded,
+    dft,
     interval,
     largest,
+    nuclear,
     on_worst_rows,
     positive,
     power_norm,
@@ -66,7 +68,6 @@ from numerics.margins.linear_program import (
     zeros_of,
 )
 from numerics.margins.predictor import Cancelling, Folded, MaxMargin, fold
-from numerics.margins.spectral import dft, nuclear
 
 ROUNDS = 60
 """Exchanges of rows, in rational numbers."""

@@ -17,7 +17,7 @@ from derive.model.matrices import MatrixMap
 from numerics.evaluate.lowering import of_copies
 from numerics.evaluate.numbers import Array, read_vector
 from numerics.interpolants.interpolant import interpolate
-from numerics.margins.spectral import STEPS, Program, corners
+from numerics.margins.interval import STEPS, Program, corners
 
 _DEPENDENT = 1e-7
 """Relative singular values of measurements that depend on each other."""

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 from derive.lazy import make_lazy
 
 if TYPE_CHECKING:
-    from numerics.univariate.limit_function import LimitFunction, limit_function, supremum_distance
+    from numerics.univariate.limit_function import (
+        LimitFunction,
+        MirrorFlow,
+        limit_function,
+        quantile_net,
+        random_net,
+        supremum_distance,
+        train,
+    )
     from numerics.univariate.report import relu_cost
-    from numerics.univariate.training import MirrorFlow, quantile_net, random_net, train
 
 __all__ = [
     "LimitFunction",

@@ -31,8 +31,7 @@ from scipy.optimize import minimize
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import as_fmpq
 from derive.univariate.formulas import Formula, Piecewise, Value
-from derive.univariate.potential import Density, DensityPiece, Potential
-from derive.univariate.problem import Activation
+from derive.univariate.problem import Activation, Density, DensityPiece, Potential
 from numerics.evaluate.numbers import Array
 from numerics.margins.interval import contracted, solve_near
 

@@ -29,8 +29,14 @@ from derive.errors import InputError
 from numerics.evaluate.numbers import Array, read_vector
 from numerics.margins.predictor import read_csv
 from numerics.univariate.dual import Law
-from numerics.univariate.limit_function import LimitFunction, Piece, supremum_distance
-from numerics.univariate.training import MirrorFlow, quantile_net, train
+from numerics.univariate.limit_function import (
+    LimitFunction,
+    MirrorFlow,
+    Piece,
+    quantile_net,
+    supremum_distance,
+    train,
+)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from derive import Derivation, InputError, Parameterization, Verdict, derive
 from derive.certificate.checking.check import NotACertificate, check_text
 from derive.certificate.writing import certificate
 from derive.cli import recorded, running
-from derive.cli.data import Margin
-from derive.cli.findings import Perturb, Regimes
+from derive.cli.findings import Margin, Perturb, Regimes
 from derive.cli.forms import FORMS, Form, chosen_form, offer
 from derive.cli.main import COMMANDS, GROUPS, load
 from derive.cli.options import OfModel, OfPolynomials, command, parameters

@@ -22,8 +22,12 @@ from derive.render.html import mathml
 from derive.render.html.page import SEARCH
 from derive.render.page.blocks import set_letters
 from derive.separable.find import margins
-from derive.univariate.potential import read_density, read_potential
-from derive.univariate.problem import read_activation, variational_problem
+from derive.univariate.problem import (
+    read_activation,
+    read_density,
+    read_potential,
+    variational_problem,
+)
 from derive.verdict import Verdict
 from numerics.figures.own import portrait
 from tests.cli.commands import refusal_of, run

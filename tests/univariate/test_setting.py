@@ -6,8 +6,12 @@ import pytest
 
 from derive.errors import InputError
 from derive.exact.balls import as_fraction
-from derive.univariate.potential import read_density, read_potential
-from derive.univariate.problem import read_activation, variational_problem
+from derive.univariate.problem import (
+    read_activation,
+    read_density,
+    read_potential,
+    variational_problem,
+)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,12 @@ from derive import (
     regimes,
 )
 from derive.errors import DeriveError
-from derive.univariate.potential import read_density, read_potential
-from derive.univariate.problem import read_activation, variational_problem
+from derive.univariate.problem import (
+    read_activation,
+    read_density,
+    read_potential,
+    variational_problem,
+)
 
 SINGLE = (
     *("{a}**2", "{a}**2 - {b}**2", "{a}*{b}", "{a}*{b} + {c}", "{a}**2*{b}", "{a}*{b}*{c}"),

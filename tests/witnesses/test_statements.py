@@ -11,8 +11,12 @@ from derive.inverse.parameterize import parameterize
 from derive.limits.find import regimes
 from derive.limits.random_width import random_width
 from derive.optimizers.optimizer import optimizers
-from derive.univariate.potential import read_density, read_potential
-from derive.univariate.problem import read_activation, variational_problem
+from derive.univariate.problem import (
+    read_activation,
+    read_density,
+    read_potential,
+    variational_problem,
+)
 from tests.models import LIMITS, lines, read
 from tests.published import derive_once
 from tests.witnesses import withstood

@@ -20,7 +20,7 @@ from numerics.experiments.matrix_factorization import (
 from numerics.experiments.settings import MatrixSetting, SparseSetting, Stages
 from numerics.experiments.sparse_regression import draw as draw_regression
 from numerics.experiments.sparse_regression import predict, sparse_regression, train, weights
-from numerics.figures import experiments as displays
+from numerics.figures import own as displays
 from numerics.figures.display import arranged
 from numerics.interpolants.interpolant import least_l1
 

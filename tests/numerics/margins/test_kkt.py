@@ -8,9 +8,8 @@ from flint import arb
 
 from derive import InputError, NumericalError, Parameterization
 from numerics import NotSeparable, interpolate, loss_flow, margin_path, max_margin
-from numerics.margins.interval import Bounded, interval
+from numerics.margins.interval import Bounded, dft, interval, nuclear
 from numerics.margins.kkt import kkt_point
-from numerics.margins.spectral import dft, nuclear
 from tests.cli.commands import run
 from tests.published import derive_once
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import as_fmpq, as_fraction
-from derive.univariate.potential import read_potential
+from derive.univariate.problem import read_potential
 from numerics.experiments.settings import Stages, UnivariateSetting
 from numerics.experiments.univariate_nets import univariate_nets
 from numerics.univariate import (
