@@ -286,6 +286,7 @@ r=2*alpha: rich, kernel
     a**2*b from a=alpha, b=2*alpha: rich, kernel
     a**3*b**2 from a=alpha, b=2*alpha: rich, kernel
     tanh(w) from w=alpha: intermediate, rich
+    (1 + a)*(1 + b) from a=s, b=-alpha: intermediate, intermediate, intermediate, kernel
 """
 """And what their limits as alpha tends to 0 and to infinity are called; a free start is scaled."""
 

@@ -11,7 +11,7 @@ import functools
 import operator
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from itertools import combinations
+from itertools import combinations, product
 
 import sympy
 from flint import arb, fmpq
@@ -120,7 +120,7 @@ class ElementarySigns:
         Expressions that are *given* are positive, too.
         """
         self._given = tuple(given)
-        self.positive = frozenset(positive)
+        self.positive = frozenset(positive).union(x.name for x in self._given if x.is_Symbol)
         self._parameters = frozenset(parameters)
         self._meaning = dict(meaning or {})
         self._known: dict[Expr, bool] = {}
@@ -173,6 +173,10 @@ class ElementarySigns:
                 element = self.element(full if known == 1 else sympy.cancel(full / known))
                 if sign := self._signs(element).of(element):
                     return sign
+            for known, side in product(self._given, (1, -1)):  # or a part of a sum
+                gap = self.element(side * full - known)
+                if self._signs(gap).of(gap) > 0:
+                    return side
         raise OpenSign(c)
 
     def without_sizes(self, c: Expr) -> Expr:

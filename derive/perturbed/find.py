@@ -245,24 +245,26 @@ def _closed(
     if not leaves:
         reason = "laws are known from another start, which the perturbation may tell from this one"
         return Finding(Verdict.UNDECIDED, reason)
+    found = join_findings([x.finding for x in (*laws, *dual)])
+    if found.verdict is Verdict.REFUTED:
+        return found
     if any(len(leaf.dual) < len(leaf.outputs) for leaf in leaves):
         why = f"; {d.potential.finding.reason}" * (d.verdict is Verdict.UNDECIDED)
         reason = f"no dual coordinates with rational derivatives are known{why}"
         return Finding(Verdict.UNDECIDED, reason)
     if not all(leaf.complete for leaf in leaves):
         return Finding(Verdict.UNDECIDED, "not all laws are known")
-    found = join_findings([x.finding for x in (*laws, *dual)])
-    if found.verdict is Verdict.PROVED:
-        scaled, moving = any(y.factor for y in dual), "momentum" in kinds
-        more = ", but for `q y`" * scaled + ", and of velocities of `c` and `y`" * moving
-        names = [f"`{x.symbol}`" for x in (*laws, *dual)]
-        verb = "drift of {} is a function" if len(names) == 1 else "drifts of {} are functions"
-        reason = f"the {verb.format(', '.join(names))} of laws{more}"
-        found = replace(found, reason=reason)
-    if found.verdict is Verdict.PROVED and len({y.factor for y in dual}) > 1:
+    if found.verdict is not Verdict.PROVED:
+        return found
+    if len(factors := {y.factor for y in dual}) > 1:
         reason = "the dual coordinates decay by different factors, which mixes the row space"
         return Finding(Verdict.UNDECIDED, reason, found.evidence)
-    return found
+    more = ", but for `q y`" * any(factors) + ", and of velocities of `c` and `y`" * (
+        "momentum" in kinds
+    )
+    names = [f"`{x.symbol}`" for x in (*laws, *dual)]
+    verb = "drift of {} is a function" if len(names) == 1 else "drifts of {} are functions"
+    return replace(found, reason=f"the {verb.format(', '.join(names))} of laws{more}")
 
 
 def _decayed(

@@ -62,9 +62,9 @@ from derive.model.labels import quoted
 from derive.model.notation import Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import leave_out
-from derive.records import Block
 from derive.separable.far import Far, Leading
 from derive.verdict import Finding, Verdict
+from derive.weights.conserved import ConservedQuantities, find_conserved, find_lie_structure
 
 HOMOGENEOUS = "Lyu, Li 2020; Ji, Telgarsky 2020"
 """Who proved what homogeneous models tend to."""
@@ -155,7 +155,11 @@ class WeightsProblem:
 def pose_in_weights(derivation: Derivation) -> WeightsProblem:
     """Return the margin problem in the weights that move, with the cost in beta."""
     p = leave_out(derivation.parameterization, derivation.idle)
-    posed = _posed(p, derivation.blocks)
+    found = [block.conserved for block in derivation.blocks]
+    if derivation.ties:  # of all weights: what the flow from this start keeps tells less
+        groups = [p] if len(p.blocks) <= 1 else map(p.restrict, p.blocks)
+        found = [find_conserved(find_lie_structure(group)) for group in groups]
+    posed = _posed(p, tuple(law for laws in found for law in _vanishing(laws)))
     of_all = p.geometry == EUCLIDEAN or p.geometry.weight_square(p.w) is None
     return posed if of_all else replace(posed, square=_written_square(p, p.weights))
 
@@ -164,7 +168,7 @@ def _open(reason: str, D: Expr | None = None) -> WeightsProblem:
     return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
 
 
-def _posed(p: Parameterization, blocks: Sequence[Block]) -> WeightsProblem:
+def _posed(p: Parameterization, vanishing: tuple[Expr, ...]) -> WeightsProblem:
     if p.geometry.weight_square(p.w) is None:
         return _open("it is known for gradient flow, and for learning rates that are constant")
     homogeneity, gradings = p.homogeneity, find_gradings(p)
@@ -180,7 +184,6 @@ def _posed(p: Parameterization, blocks: Sequence[Block]) -> WeightsProblem:
         why = "F is homogeneous, but no polynomial: smoothness where weights vanish is not known"
         return _open(why, D)
     reason = "a homogeneous polynomial is locally Lipschitz and definable, with a chain rule"
-    vanishing = tuple(law for block in blocks for law in _vanishing(block))
     return WeightsProblem(Finding(Verdict.PROVED, reason), D, tuple(_costs(p, D)), vanishing)
 
 
@@ -278,15 +281,15 @@ def is_polynomial(p: Parameterization) -> bool:
     return not p.vectors or p.F[0].compose(images, p.field).is_zero()
 
 
-def _vanishing(block: Block) -> list[Expr]:
+def _vanishing(conserved: ConservedQuantities) -> list[Expr]:
     """Return the laws with <grad c, w> = m c, m != 0: they are 0 at KKT points."""
-    p, found = block.parameterization, list[Expr]()
-    for law in block.conserved.laws:
+    p, found = conserved.parameterization, list[Expr]()
+    for law in conserved.laws:
         if law.field is not p.field or not law.is_polynomial():
             continue
         moved = dot(p.w, p.field.gradient(law))
         if not moved.is_zero() and (moved / law).is_constant():
-            found.append(to_expr(law, block.notation.weights))
+            found.append(to_expr(law, Notation(p, ()).weights))
     return found
 
 
@@ -423,7 +426,7 @@ def pose_steepest(derivation: Derivation) -> WeightsProblem:
         return _open("F is not homogeneous")
     D, k = to_expr(p.homogeneity, Notation(p, ()).weights), p.degree
     if k is None or k < 1 or not all(f.is_polynomial() for f in p.F):
-        return _open("F is homogeneous, but no polynomial of given degree", D)
+        return _open("F is homogeneous, but no polynomial of given degree")
     if p.d > 1:
         return _open("it is known for copies of one output", D)
     words, (F,) = odd_symmetry(p), p.F

@@ -236,15 +236,16 @@ def draw_rest(
     fixed = specialize(potential, {n: given[n] for n in parameters}) if parameters else potential
     symbols = fixed.parameterization.start_symbols
     drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
-    near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
-    rest = {n: v for n, v in {**given, **near}.items() if n != name}
-    for condition in point.given:  # the signs of some symbols are turned, so that it is > 0
-        if exact(condition, rest).is_negative:
-            free = {s.name for s in condition.free_symbols if not s.is_positive}
-            rest = {n: -v if n in free else v for n, v in rest.items()}
-    if not all(exact(condition, rest).is_positive for condition in point.given):
-        raise NumericalError("no start was found on which to confirm the limit")
-    return rest
+    for size in (Fraction(1, 3**attempt), Fraction(3**attempt)):  # far out where near 0 is none
+        rest = {n: v for n, v in given.items() if n != name}
+        rest |= {n: size * v for n, v in drawn.items() if n not in given}
+        for condition in point.given:  # the signs of some symbols are turned, so that it is > 0
+            if exact(condition, rest).is_negative:
+                free = {s.name for s in condition.free_symbols if not s.is_positive}
+                rest = {n: -v if n in free else v for n, v in rest.items()}
+        if all(exact(condition, rest).is_positive for condition in point.given):
+            return rest
+    raise NumericalError("no start was found on which to confirm the limit")
 
 
 _WIDTHS = 16, 256

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from operator import mul
 from typing import Any, TypeAlias, TypeVar
 
@@ -20,6 +21,7 @@ from derive.copying import Copies
 from derive.errors import DegenerateStart, DeriveError, InputError, NumericalError
 from derive.exact.balls import Unbounded
 from derive.language.budget import DEFAULT
+from derive.language.tree import Operation
 from derive.model.parameterization import Parameterization
 from derive.perturbed.order import DataOrder
 from derive.printable import Held
@@ -27,7 +29,9 @@ from derive.records import Potential
 from derive.verdict import Number, Verdict
 from numerics.evaluate.numbers import Real, rational, read_data
 from numerics.evaluate.start import check_assumptions, outputs_at, start_point, with_pi
-from numerics.integrator.gradient_flow import Flow, FlowModel, flow
+from numerics.integrator.builder import compile_kernel
+from numerics.integrator.gradient_flow import Flow, FlowModel, flow, rates_of
+from numerics.integrator.jets import Program, bits_of
 
 SLACK, GUARD = 5, 10
 """Digits that a passed check may lack; those that a flow is run to beyond those asked for."""
@@ -299,6 +303,7 @@ def draw_target(
 
 HEAVY, DIGITS = 4, 15
 """The factor of one row and its label, whose loss then weighs the square of it; digits of flows."""
+_SAME = mpf(10) ** (3 - DIGITS)
 
 
 def check_order(order: DataOrder, y: Iterable[str]) -> Check:
@@ -321,7 +326,28 @@ def check_order(order: DataOrder, y: Iterable[str]) -> Check:
     ends = (end.limit for end in reweighted(p, data, {**start, **missing}, HEAVY, DIGITS))
     apart = max(abs(a - b) for a, b in zip(*ends, strict=True))
     # Where limits depend on weights, y may be no such y.
-    passed = order.verdict is not Verdict.PROVED or apart < mpf(10) ** (3 - DIGITS)
+    passed = order.verdict is not Verdict.PROVED or apart < _SAME
     at = ", ".join(f"{w} = {x}" for w, x in start.items())
     title = f"Flows in which the first loss weighs 1 and {HEAVY**2} end {float(apart):.2g} apart"
-    return Check(passed, title, notes=(textwrap.fill(f"  from {at}", subsequent_indent="    "),))
+    rng, whole = np.random.default_rng(0), {**start, **missing}
+    changed = first_sound(lambda: _change_of_kernel(p, whole, rng), "compare K at one beta")
+    same = {Verdict.PROVED: True, Verdict.REFUTED: False}.get(order.closed.verdict)
+    passed = passed and same in (None, changed < _SAME)
+    told = f"  two that fit one beta end where K differs by {float(changed):.2g} of its size"
+    lines = textwrap.fill(f"  from {at}", subsequent_indent="    ")
+    return Check(passed, title, notes=(lines, told))
+
+
+def _change_of_kernel(
+    p: Parameterization, start: Mapping[str, Number], rng: np.random.Generator
+) -> Real:
+    """Return by how much K differs, over its size, where two flows end at one drawn beta."""
+    moves = rng.integers(-4, 5, size=p.p).tolist()
+    near = [Fraction(start[w]) + Fraction(k, 16) for w, k in zip(p.weights, moves, strict=True)]
+    eye = [[Fraction(a == b) for a in range(p.d)] for b in range(p.d)]
+    ends = reweighted(p, (eye, outputs_at(p, near)), start, HEAVY, DIGITS)
+    sums = (Operation("+", a, b) for a, b in combinations_with_replacement(p.trees, 2))
+    forms = [Program(compile_kernel(f, p.weights, rates_of(p)), bits_of(DIGITS)) for f in sums]
+    one, other = ([k for form in forms for k in form.at(end.weights)] for end in ends)
+    gap, size = (max(map(abs, x)) for x in ([a - b for a, b in zip(one, other, strict=True)], one))
+    return gap / size

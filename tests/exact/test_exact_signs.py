@@ -146,8 +146,10 @@ def test_what_is_given_to_be_positive_tells_signs():
     assert known.sign(x - b) == 1
     assert known.sign(2 * b * (x - e)) == -1
     assert known.sign((x - b) * (x**2 + 1)) == 1
-    with pytest.raises(OpenSign):
-        known.sign(x + b)
+    assert (known.sign(x + b), known.sign(b - x - 1)) == (1, -1)
+    for c in (x - 2 * b, e - b, x - e + 1):
+        with pytest.raises(OpenSign):
+            ElementarySigns(("b",), given=(x - b, e - x)).sign(c)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import sympy
 from derive import InputError, Verdict
 from derive.perturbed.order import data_order
 from derive.verdict import Finding
+from numerics.confirm.regression_problem import check_order
 from tests.cli.commands import run
 from tests.published import derive_once
 from tests.witnesses import WITNESSES, Refuted
@@ -127,6 +128,14 @@ def test_the_command_answers_and_runs_two_flows(tmp_path, rows, code):
     assert record["closed"]["verdict"] == "PROVED"
     assert r"\begin{proof}" in run(*given, "--latex").stdout
     assert "<html" in run(*given, "--html").stdout
+
+
+@pytest.mark.parametrize("outputs", [SQUARE, ["a*b", "a + b*c"]])
+def test_flows_to_one_beta_tell_whether_k_is_a_function_of_it(outputs):
+    o = ordered(outputs, [[1, 2, 1][: len(outputs)]])
+    assert check_order(o, ["1"]).passed
+    (of,) = {Verdict.PROVED, Verdict.REFUTED} - {o.closed.verdict}
+    assert not check_order(replace(o, closed=Finding(of, "it is not")), ["1"]).passed
 
 
 def test_data_that_do_not_fit_are_refused_in_a_line(tmp_path):
