@@ -118,7 +118,7 @@ class _AlongWeight:
         for name, roots in leaf.either.items():
             if self.uses(roots, self.f, self.r):
                 w = p.field.named(name)
-                middle = leaf.start(self.middle(leaf.at(w)))
+                middle = leaf.start(self.leaf.middle(leaf.at(w)))
                 _, assumed = start_sign(middle.field.embed(p.at_start(w)) - middle, self.notation)
                 found.append(not assumed)
         return all(found)
@@ -271,13 +271,16 @@ class _AlongWeight:
         shown = self.shortest(K, kernel_as_typed, *self.by_squares(self.K))
         height = self.shortest(square, F**2, *self.by_squares(self.p.F[0] ** 2))
         weight = self.name
+
+        def known(name: str, e: Expr, f: RationalFunction, where: str = "") -> Identity:
+            claim, shown = f"{name} = {e}{where}", str(e)
+            return Identity(claim, shown, repr(f), kind="kernel", of=(name, shown))
+
         squares = (self.squared(w, image) for w, image in self.last.items())
-        told = ((own, str(self.shortest(square)), repr(square)) for own, square in squares)
-        last = (Identity(f"{w} = {e}", e, of, kind="kernel", of=(w, e)) for w, e, of in told)
         so = f"`F = {b}`, so that `{height.xreplace(T)} = {b}**2`"
         integrals = self.integrals(T)
         named = meanings(sympy.Tuple(*(e for _, e in integrals)))
-        claim, squared = f"K = {shown}, {self.t} = {quoted(weight, p)}", f"F**2 = {height}"
+        where = f", {self.t} = {quoted(weight, p)}"
         return Piece(
             (beta,),
             sympy.Integral((beta - b) / kernel, (b, beta0, beta)),
@@ -286,11 +289,9 @@ class _AlongWeight:
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(
                 Identity(INTEGRAL, "1/Q''", repr(self.K), kind="integral"),
-                *last,
-                Identity(claim, str(shown), repr(K), kind="kernel", of=("K", str(shown))),
-                Identity(
-                    squared, str(height), repr(square), kind="kernel", of=("F**2", str(height))
-                ),
+                *(known(own, self.shortest(square), square) for own, square in squares),
+                known("K", shown, K, where),
+                known("F**2", height, square),
             ),
             abbreviations=(*integrals, (kernel, shown.xreplace(T))),
             integrand=replace(self.left(), cases=()),
@@ -312,13 +313,23 @@ class _AlongWeight:
 
     def integrands_as_typed(self) -> Iterator[Expr]:
         """Yield w dw/dt of a weight that an integral gives, where w cancels in what was typed."""
-        names, p = self.notation.weights, self.p
-        F, place = to_sympy(p.trees[0], names), to_expr(self.leaf.place, names)
-        flow = p.geometry.raised([F.diff(names[w]) for w in p.weights], lambda x: to_expr(x, names))
-        moves = dict(zip(p.weights, flow, strict=True))
-        pace = sympy.Add(*(place.diff(names[w]) * x for w, x in moves.items()))
-        known = {names[w]: self.image(w) for w in p.weights if w not in self.last}
-        yield from (with_products((names[w] * moves[w] / pace).xreplace(known)) for w in self.last)
+        names, weights = self.notation.weights, self.p.weights
+        flow, pace, _ = self.flow_as_typed()
+        known = {names[w]: self.image(w) for w in weights if w not in self.last}
+        last = ((w, x) for w, x in zip(weights, flow, strict=True) if w in self.last)
+        yield from (with_products((names[w] * x / pace).xreplace(known)) for w, x in last)
+
+    def flow_as_typed(
+        self, form: Callable[[Expr], Expr] = lambda e: e
+    ) -> tuple[list[Expr], Expr, Expr]:
+        """Return the flow of the weights, that of t, and K, by slopes of F in some form."""
+        p, w = self.p, [self.notation.weights[w] for w in self.p.weights]
+        place = to_expr(self.leaf.place, self.notation.weights)
+        F = to_sympy(p.trees[0], self.notation.weights)
+        slopes = [form(F.diff(x)) for x in w]
+        flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, self.notation.weights))
+        pace = sympy.Add(*(place.diff(x) * rate for x, rate in zip(w, flow, strict=True)))
+        return [*flow], pace, sympy.Add(*(a * rate for a, rate in zip(slopes, flow, strict=True)))
 
     def integrals(self, there: Mapping[Expr, Expr]) -> tuple[Constant, ...]:
         """Return G = int a dt from the start, where t and G are as given."""
@@ -347,7 +358,7 @@ class _AlongWeight:
 
     def by_squares(self, f: RationalFunction) -> Iterator[Expr]:
         """Yield a function of the weights, f = u w^2 + v, on the leaf, w a root of either sign."""
-        for name in filter(self.is_of_either_sign, self.p.weights):
+        for name in filter(self.leaf.is_of_either_sign, self.p.weights):
             k, w = self.p.field.positions[name], self.p.field.named(name)
             u = f.partial(k).partial(k) / 2
             rest = f - u * w * w
@@ -357,9 +368,13 @@ class _AlongWeight:
 
     def constants(self) -> tuple[tuple[Symbol, Expr], ...]:
         """Return the values of the laws."""
-        laws = ((symbol, law.mapped(self.p.at_start)) for symbol, law in self.leaf.laws)
-        named = self.notation.start_symbols
-        return tuple((symbol, with_hyperbolic(log_expr(law, named))) for symbol, law in laws)
+        found, named = list[Constant](), self.notation.start_symbols
+        for symbol, law in self.leaf.laws:
+            value = law.mapped(self.p.at_start)
+            ways = [log_expr(value, named)]
+            ways += [] if value.logs else [to_factored_expr(value.rational, named)]
+            found.append((symbol, with_hyperbolic(fewest(ways))))
+        return tuple(found)
 
     def moving(self) -> RationalFunction:
         """Return dt/dmu in the weights."""
@@ -391,22 +406,14 @@ class _AlongWeight:
         p, names = self.p, self.notation.weights
         F, place = to_sympy(p.trees[0], names), to_expr(self.leaf.place, names)
         images = {names[w]: self.image(w) for w in p.weights}
-        either = [names[w] for w in p.weights if self.is_of_either_sign(w)]
+        either = [names[w] for w in p.weights if self.leaf.is_of_either_sign(w)]
 
         def on_leaf(e: Expr) -> Expr:
             e = e if place.is_Symbol else e.subs(place, self.t)
             logs = (log for log in e.atoms(sympy.log) if either and log.has(*either))
             return e.xreplace({x: sympy.log(sympy.Abs(x.args[0])) for x in logs}).xreplace(images)
 
-        def moving(slopes: list[Expr]) -> tuple[Expr, Expr]:
-            flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))
-            pairs = zip(p.weights, slopes, flow, strict=True)
-            parts = [(place.diff(names[w]) * x, dF * x) for w, dF, x in pairs]
-            pace, kernel = (on_leaf(sympy.Add(*column)) for column in zip(*parts, strict=True))
-            return pace, kernel
-
-        slopes = [F.diff(names[w]) for w in p.weights]
-        ways = moving(slopes), moving([*map(sympy.factor, slopes)])
+        ways = (map(on_leaf, self.flow_as_typed(form)[1:]) for form in (lambda e: e, sympy.factor))
         return on_leaf(F), *map(fewest, zip(*ways, strict=True))
 
     def image(self, w: str) -> Expr:
@@ -416,30 +423,19 @@ class _AlongWeight:
         roots = (sympy.sqrt(square), -sympy.sqrt(square)) if plain.has(sympy.exp) else ()
         return fewest([plain, *(e for e in roots if self.decide.vanishes(e - plain))])
 
-    def is_of_either_sign(self, w: str) -> bool:
-        """Tell whether a weight is a root on the leaf whose sign is not known."""
-        image = self.leaf.at(self.p.field.named(w))
-        return self.uses(self.leaf.either.get(w, self.leaf.crossing), image)
-
     def weights(self) -> Iterator[str]:
         """Yield what t and the weights are, or their squares where their signs are not known."""
         if self.leaf.place not in self.p.w:
             yield f"`{self.t} = {self.name}`"
         for w in self.p.weights:
             image = self.leaf.at(self.p.field.named(w))
-            own, e = self.squared(w, image) if self.is_of_either_sign(w) else (w, None)
+            own, e = self.squared(w, image) if self.leaf.is_of_either_sign(w) else (w, None)
             yield f"`{own} = {self.image(w) if e is None else self.shortest(e)}`"
 
     def squared(self, w: str, image: RationalFunction) -> tuple[str, RationalFunction]:
         """Return the square of a weight, less what is beside a root of either sign."""
-        middle = self.middle(image) if self.is_of_either_sign(w) else image.field.zero
+        middle = self.leaf.middle(image) if self.leaf.is_of_either_sign(w) else image.field.zero
         return str((sympy.Symbol(w) - self.expr(middle)) ** 2), (image - middle) ** 2
-
-    def middle(self, image: RationalFunction) -> RationalFunction:
-        """Return the mean of what a weight is with a root of either sign: what is beside that."""
-        field, roots = image.field, self.leaf.crossing.union(*self.leaf.either.values())
-        pairs = zip(field.names, field.gens, strict=True)
-        return image.compose([field.zero if name in roots else x for name, x in pairs], field)
 
     def expr(self, f: RationalFunction) -> Expr:
         """Return a function of t in SymPy, logarithms of what is positive as such."""

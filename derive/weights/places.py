@@ -1,6 +1,6 @@
 """Coordinates of a leaf of one output beside its weights, and weights that are known with others.
 
-The norm of weights that stay in proportion is one. So is a product v w by which alone F has two
+A root in F, as a norm, and what F divides by are such. So is a product v w by which alone F has two
 weights: as v' = w F_x and w' = v F_x, x = v w, the flow keeps D = v^2 - w^2, and x has the rate
 v^2 + w^2 = R = sqrt(4 x^2 + D^2). With it v^2 = (R + D)/2 and w^2 = (R - D)/2. The flow does not
 cross zeros of y = v + w, by which v = (y + D/y)/2 and w = (y - D/y)/2.
@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Symbol
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.model.parameterization import Parameterization
@@ -22,15 +23,29 @@ Law: TypeAlias = tuple[Symbol, LogFunction]
 """What the flow keeps, with the symbol of its value."""
 
 
-def norms(p: Parameterization) -> Iterator[RationalFunction]:
-    """Yield the square roots in F of sums of squares of weights that stay in proportion."""
-    moves = dict(zip(p.weights, p.fields[0], strict=True))
-    for g in (g for g in p.field.generators if g.kind == "root" and g.index == 2):
-        inside = [(p.field.named(w), moves[w]) for w in p.weights if w in g.argument.variables()]
-        square = sum((w * w for w, _ in inside), p.field.zero)
-        alike = all(x * w == y * v for (v, x), (w, y) in combinations(inside, 2))
-        if inside[1:] and alike and p.field.embed(g.argument) == square:
+def factors_of(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the roots in F of functions of several weights, and what F divides by of several."""
+    for g in (g for g in p.field.generators if g.kind == "root"):
+        if len({*g.argument.variables()} & {*p.weights}) > 1:
             yield p.field.named(g.name)
+    below = p.field.polynomial(p.F[0].denominator)
+    yield from (f for f, _ in factors(below) if len({*f.variables()} & {*p.weights}) > 1)
+
+
+def shares(p: Parameterization, place: RationalFunction) -> dict[str, RationalFunction]:
+    """Return what weights are to a norm t of them, from the start on; of no norm nothing.
+
+    They stay in proportion, as all of their rates are.
+    """
+    roots = (g for g in p.field.generators if g.kind == "root" and g.index == 2)
+    inside = {n for g in roots if g.name == repr(place) for n in g.argument.variables()}
+    moves = zip(p.weights, p.w, p.fields[0], strict=True)
+    met = [(w, of_w, x) for w, of_w, x in moves if w in inside]
+    square = sum((w * w for _, w, _ in met), p.field.zero)
+    alike = all(x * w == y * v for (_, v, x), (_, w, y) in combinations(met, 2))
+    if not (met[1:] and alike and square == place * place):
+        return {}
+    return {name: p.at_start(w) / p.at_start(place) for name, w, _ in met}
 
 
 class Product(NamedTuple):
@@ -46,11 +61,6 @@ class Product(NamedTuple):
     w: str
     law: Law
     c: RationalFunction
-
-    def places(self, p: Parameterization) -> tuple[RationalFunction, RationalFunction]:
-        """Return the product, and the sum."""
-        v, w = p.field.named(self.v), p.field.named(self.w)
-        return v * w, v + w
 
 
 def products(p: Parameterization, laws: Sequence[Law]) -> Iterator[Product]:

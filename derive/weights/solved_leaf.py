@@ -28,6 +28,7 @@ from derive.exact.field.function_field import RationalFunction, names_in
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import by_powers, reindexed
 from derive.exact.linear.families import LogFunction
+from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.signs import Signs
 from derive.exact.towers.images import Images
 from derive.exact.towers.reader import Refine, refined
@@ -39,7 +40,7 @@ from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import ConservedQuantities, along
 from derive.weights.coordinate import Coordinate
 from derive.weights.leaf_start import POSITIVE, LeafStart, Place
-from derive.weights.places import Law, Product, norms, products, ties
+from derive.weights.places import Law, Product, factors_of, products, shares, ties
 
 UNITS = "the fractions in exponents on the leaf"
 FEW = 2
@@ -100,6 +101,17 @@ class SolvedLeaf(Coordinate):
         except (InputError, AssumePositive, BranchOpen):
             return 0
 
+    def is_of_either_sign(self, w: str) -> bool:
+        """Tell whether a weight is a root whose sign is not known."""
+        image = self.at(self.given.p.field.named(w))
+        return bool(self.either.get(w, self.crossing) & names_in(image))
+
+    def middle(self, image: RationalFunction) -> RationalFunction:
+        """Return the mean of what a weight is with a root of either sign: what is beside that."""
+        roots, field = self.crossing.union(*self.either.values()), image.field
+        pairs = zip(field.names, field.gens, strict=True)
+        return image.compose([field.zero if name in roots else x for name, x in pairs], field)
+
 
 def solved_leaves(
     conserved: ConservedQuantities, notation: Notation
@@ -118,10 +130,10 @@ def solved_leaves(
         return ()
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
-    alone = (Place(p, t, named, notation, None) for t in (*norms(p), *p.w))
-    pairs = [(x, *x.places(p)) for x in products(p, named)]
-    multiplied = (Place(p, t, named, notation, x) for x, t, _ in pairs)
-    added = (Place(p, t, named, notation, x) for x, _, t in pairs)
+    alone = (Place(p, t, named, notation, None) for t in (*factors_of(p), *p.w))
+    pairs = [(x, p.field.named(x.v), p.field.named(x.w)) for x in products(p, named)]
+    multiplied = (Place(p, v * w, named, notation, x) for x, v, w in pairs)
+    added = (Place(p, v + w, named, notation, None) for _, v, w in pairs)
     return _leaves(alone), _leaves(multiplied), _leaves(added)
 
 
@@ -183,35 +195,28 @@ class _Solving(Images):
         self.start, (p, place, laws, notation, product) = start, start.given
         self.p, self.notation, t = p, notation, start.given.t
         field = p.start_field.extended((t, *(symbol.name for symbol, _ in laws)))
-        norm = place not in p.w and product is None
-        tower = Tower.over(field, {*notation.positive, *[t] * norm}, units)
+        root = repr(place) in {g.name for g in p.field.generators}
+        tower = Tower.over(field, {*notation.positive, *[t] * root}, units)
         super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
         self.values: dict[Symbol, RationalFunction | None] = {}
         self.either: dict[str, frozenset[str]] = {}
         self.crossing: frozenset[str] = frozenset()
         self.real: frozenset[str] = frozenset()
-        self.ties = ties(p, place, laws)
-        self.alike = {*self.ties}
-        if norm:  # whose weights are in proportion to it
-            inside, length = names_in(place) & {*p.weights}, p.at_start(place)
-            for w in sorted(inside):
-                share = p.at_start(p.field.named(w)) / length
-                self.images[w] = tower.field.named(t) * tower.field.embed(share)
-            self.ties = {v: pair for v, pair in self.ties.items() if v not in inside}
-            self.alike |= inside
-        if product is None:
-            self._know(repr(place), tower.field.named(t))
-        else:
+        alone = shares(p, place)
+        self.ties = {v: tie for v, tie in ties(p, place, laws).items() if v not in alone}
+        self.alike = {*self.ties, *alone}
+        for w, share in alone.items():
+            self.images[w] = tower.field.named(t) * tower.field.embed(share)
+        if product is not None:
             self._split(product, tower.field.named(t))
+        elif root or place in p.w:
+            self._know(repr(place), tower.field.named(t))
 
     def _split(self, x: Product, t: RationalFunction) -> None:
-        """Add two weights by their sum t, or their product, the first a root of either sign."""
+        """Add two weights by their product, the first a root of either sign."""
         before, tower = {*self.tower.field.names}, self.tower
         D = self._value(*x.law) / tower.field.embed(x.c)
         self.alike |= {x.v, x.w}
-        if self.start.given.place == x.places(self.p)[1]:
-            self._know(x.v, (t + D / t) / 2)
-            return self._know(x.w, (t - D / t) / 2)
         if D.is_zero():
             raise InputError("the weights stay in proportion")
         R = tower.power(4 * t * t + D * D, Fraction(1, 2))
@@ -229,6 +234,7 @@ class _Solving(Images):
         left = list(given.laws)
         while (
             solved := next((law for law in left if self._is_solved(*law)), None)
+            or self._is_expressed()
             or self._integrate()
         ):
             left = [law for law in left if law is not solved]
@@ -236,11 +242,30 @@ class _Solving(Images):
             return None
         field = self.tower.field
         images = {name: field.embed(image) for name, image in self.images.items()}
-        kept = (law for law in given.laws if law not in left)
-        laws = tuple(law for law in kept if self._short_value(*law) is None)
+        used = frozenset[str]().union(*map(names_in, images.values()))
+        laws = tuple(law for law in given.laws if law[0].name in used)
         coordinate = self.notation, field, self.notation.fresh("t"), (), tuple(s for s, _ in laws)
         known = images, self.either, self.crossing, given
         return SolvedLeaf(*coordinate, given.place, laws, *known)
+
+    def _is_expressed(self) -> bool:
+        """Add one weight of which a power is rational in t and the laws; True if it was done."""
+        p, (_, place, laws, _, _), field = self.p, self.start.given, self.tower.field
+        rational = [(symbol, law) for symbol, law in laws if not law.logs]
+        known = {self.start.given.t: field.gens[0]} | {
+            s.name: self._value(s, x) for s, x in rational
+        }
+        known |= {n: field.named(n) for n in p.field.constants}
+        kept = [(symbol.name, law.rational) for symbol, law in rational]
+        coordinates = Coordinates.of(
+            [(self.start.given.t, place), *kept, *p.field.constants.items()]
+        )
+        for w in (w for w in p.weights if w not in self.images):
+            for k in (1, 2):
+                if (found := express(p.field.named(w) ** k, coordinates)) is not None:
+                    power = found.compose([*map(known.__getitem__, found.field.names)], field)
+                    return self._root(w, k, power, field.zero)
+        return False
 
     def _integrate(self) -> bool:
         """Add one weight by an integral over t, where dw/dt = a(t) (w + s)^m; True if it was done.

@@ -86,6 +86,11 @@ OVER_BETA_FROM_SYMBOLS = [
     ("a*(b*c + d)", {"a": "-1/2", "b": "1/2", "c": "1", "d": "1/4"}),
     ("a + a*b*c", {"a": "1/2", "b": "1", "c": "-1/2"}),
     ("w*v*exp(s)", {"w": "-1/16", "v": "1", "s": "0"}),
+    # Roots in F, and what it divides by, are coordinates in which laws give squares of weights.
+    ("a*b/sqrt(1 + a**2 + b**2)", {"a": "1/16", "b": "-1"}),
+    ("a**2*b/sqrt(a**2 + b**2)", {"a": "-1", "b": "-1/16"}),
+    ("a*b*c/sqrt(a**2 + b**2 + c**2)", {"a": "1", "b": "-1/2", "c": "1/16"}),
+    ("c*(a**2 + b**2)**(1/3)", {"a": "-1/2", "b": "1/4", "c": "1/16"}),
 ]
 
 
