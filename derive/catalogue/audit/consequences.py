@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 import sympy
 from sympy import Add, Expr, Symbol
@@ -31,7 +30,7 @@ from derive.catalogue.audit.proportionality import (
     NOT_ZERO,
     Build,
     Elements,
-    compare,
+    compare_up_to_factor,
     judge,
     witness,
 )
@@ -129,8 +128,7 @@ def _compare(
     method = f"{limit.finding.words}; N = {plain(limit.unit)}{error}{more}"
     derived = f"Q/N -> {plain(Q)}, N = {plain(limit.unit)}, as {limit.point.text}"
     reason = "no constant factor makes the gradients equal; values are gradients"
-    agree = partial(judge, reason=reason, derived=derived, method=method)
-    found = compare(build, groups, reason, lambda: derived, agree)
+    found = judge(compare_up_to_factor(build, groups), reason, derived, method)
     if found.witnesses and _are_parallel(there, build, groups):
         return agreement(method, ("an increasing function of it, which has the same minimizer",))
     return found
@@ -196,8 +194,7 @@ def compare_form(printed: Printed, form: Expr, names: Sequence[str], method: str
     places = [{name: abs(COORDINATES[(k + i) % n]) for i, name in enumerate(names)} for k in shift]
     reason = f"no constant factor makes the printed and the derived {printed.kind} equal"
     derived = f"{plain(form)}, up to scale"
-    agree = partial(judge, reason=reason, derived=derived, method=method)
-    return compare(build, [places, places[1:]], reason, lambda: derived, agree)
+    return judge(compare_up_to_factor(build, [places, places[1:]]), reason, derived, method)
 
 
 def check_degree(subject: Subject, printed: Printed) -> Judgement:

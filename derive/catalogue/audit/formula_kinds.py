@@ -35,9 +35,9 @@ from derive.catalogue.audit.germs import (
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome, agreement, difference
 from derive.catalogue.audit.proportionality import (
     NOT_ZERO,
+    Different,
     Elements,
     Proportional,
-    compare,
     compare_at,
     compare_up_to_factor,
     judge,
@@ -72,11 +72,12 @@ def check_potential(subject: Subject, printed: Printed) -> Judgement:
             return germs, given[:1], [germs.read(x) for x in gradient]
         return germs, _all_slopes(germs, given), _curvature(subject, germs, gradient)
 
-    agree = partial(_judge_gradient, printed, subject, gradient)
     what = "q'(s)" if subject.open_dimension else "second derivatives"
     reason = f"no constant factor makes the {what} equal; values are {what}"
-    groups = points(subject, subject.coordinates)
-    return compare(build, groups, reason, partial(_derived_form, subject), agree)
+    same = compare_up_to_factor(build, points(subject, subject.coordinates))
+    if isinstance(same, Different):
+        return judge(same, reason, _derived_form(subject))
+    return _judge_gradient(printed, subject, gradient, same)
 
 
 def _judge_gradient(

@@ -109,25 +109,6 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
     return proved
 
 
-def compare(
-    build: Build,
-    groups: Iterable[Sequence[Point]],
-    reason: str,
-    derived: Callable[[], str],
-    agree: Callable[[Proportional], Judgement],
-) -> Judgement:
-    """Return what becomes of a printed formula that is free up to a factor.
-
-    Args:
-        build, groups: as of :func:`compare_up_to_factor`.
-        reason: what differs, where no factor makes the two equal.
-        derived: gives what was derived in its place.
-        agree: judges the factor, where there is one.
-    """
-    same = compare_up_to_factor(build, groups)
-    return judge(same, reason, derived()) if isinstance(same, Different) else agree(same)
-
-
 def judge(
     same: Comparison, reason: str, derived: str, method: str = "", unit: str = ""
 ) -> Judgement:
