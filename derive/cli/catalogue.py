@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from derive.cli.forms import TEXT, Form, offer, offer_page, rendered
-from derive.cli.options import Command, Commands, Limited, Program, command, page, time_limit
+from derive.cli.options import Command, Commands, Limited, Runnable, command, page, time_limit
 from derive.cli.output import Narrator, check_writable, deliver, deliver_to_folder
 from derive.cli.recorded import Recorded
 from derive.cli.running import YES, Answer, Enter, run, use_one_thread
@@ -177,7 +177,7 @@ NO_DASK = "--cluster needs dask: pip install 'regderive[cluster]', or leave it f
 
 
 @dataclass(frozen=True, kw_only=True)
-class Build(Program):
+class Build(Runnable):
     """Derive one parameterization of each class, the smallest first, into a SQLite file."""
 
     size: int = option(5, "The largest size of F.", "N", at_least=1, at_most=7)
@@ -326,7 +326,7 @@ class AtlasSite(Site):
             return site(atlas.entries("number <= ?", [self.first]), enter)
 
 
-KINDS: dict[str, tuple[type[Program], str]] = {
+KINDS: dict[str, tuple[type[Runnable], str]] = {
     "build": (Build, "Derive an F of each class into a file."),
     "search": (Search, "Find the F that have a given Q, or properties."),
     "show": (Show, "Derive and print an entry."),

@@ -470,7 +470,7 @@ class Univariate(Command):
             return Answer(rendered(problem, self.form))
         enter("limit function")
         from numerics.univariate.limit_function import limit_of
-        from numerics.univariate.report import Report, checks, read_points
+        from numerics.univariate.report import DataReport, checks, read_points
 
         h = limit_of(problem, *read_points(text))
         if self.figure is not None:
@@ -479,5 +479,5 @@ class Univariate(Command):
 
             save(arranged(displays.limit(h)), self.figure, "--figure")
         enter("report")
-        report = Report(h, checks(h) if self.check else {})
+        report = DataReport(h, checks(h) if self.check else {})
         return with_data(Answer(rendered(problem, self.form)), report, self.form)

@@ -37,7 +37,7 @@ def time_limit(seconds: float) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program(ABC):
+class Runnable(ABC):
     """A command; its text is the page of its --help, its fields are what one types after it.
 
     A shell completes its arguments by the ids of the records that the function *ids* returns.
@@ -51,7 +51,7 @@ class Program(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limited(Program):
+class Limited(Runnable):
     """A command with a limit of time."""
 
     timeout: float = time_limit(60.0)

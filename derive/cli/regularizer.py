@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from derive.cli.forms import Form, offer_page, rendered
-from derive.cli.options import Command, Limited, OfModel, Program, Steepest
+from derive.cli.options import Command, Limited, OfModel, Runnable, Steepest
 from derive.cli.output import check_writable, contents, deliver, deliver_to_folder, source
 from derive.cli.recorded import EXIT, answer_with, bare_answer, checked, told, with_data
 from derive.cli.running import BAD_INPUT, NO, UNDECIDED, YES, Answer, Enter, finish
@@ -253,7 +253,7 @@ def _printable(line: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rocq(Program):
+class Rocq(Runnable):
     """Write the library that files of derive regularizer --rocq are compiled with."""
 
     library: bool = option(False, "Write the library.")

@@ -21,7 +21,7 @@ from derive.errors import DeriveError, InputError
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.records import Potential
-from numerics.evaluate.leaf import Coordinates
+from numerics.evaluate.leaf import OfCoordinates
 from numerics.evaluate.lowering import unchecked
 from numerics.evaluate.numbers import Array, compiled, exact
 from numerics.evaluate.potential import NumericPotential
@@ -99,7 +99,7 @@ def _data(
 ) -> Iterator[tuple[str, list[Fraction], Fraction]]:
     """Yield conditions of a block, each with the datum that is to break it."""
     own = p if len(p.blocks) == 1 else p.restrict(outputs)
-    leaf = Coordinates(own, [begin[w] for w in own.weights], [piece])
+    leaf = OfCoordinates(own, [begin[w] for w in own.weights], [piece])
     for kept in kept_signs(piece):
         if {s.name for s in kept.free_symbols} <= {*own.weights}:
             yield f"that {kept} keeps its sign", *_against(leaf, compiled([kept], own.weights))
@@ -120,7 +120,7 @@ def _short(x: float) -> Fraction:
 
 
 def _against(
-    leaf: Coordinates, functions: Callable[..., list[Array]]
+    leaf: OfCoordinates, functions: Callable[..., list[Array]]
 ) -> tuple[list[Fraction], Fraction]:
     """Return a datum on which f changes its sign; where none is found, that of steepest change."""
 
@@ -147,7 +147,7 @@ def _against(
     return [Fraction(x) for x in row.tolist()], _short(level)
 
 
-def _follow(leaf: Coordinates, row: Array, f: Callable[[Array], float]) -> tuple[bool, Array]:
+def _follow(leaf: OfCoordinates, row: Array, f: Callable[[Array], float]) -> tuple[bool, Array]:
     """Follow flow on a datum; tell whether f changes its sign, and where it is a little later.
 
     Else where beta is still near.

@@ -248,7 +248,7 @@ def noisy_paths(
     names = {w: Symbol(w, real=True) for w in (*p.weights, *p.parameters)}
     velocities = [beside(f"{w}_t", case.taken) for w in p.weights]
     sizes = {Symbol(beside(x, case.taken), real=True): v for x, v in (("k", SIZE), ("lam", 1))}
-    x = Coordinates.of(case)
+    x = ProcessCoordinates.of(case)
     forms = [f.quantity for f in followed]
     slopes = [smooth(f.quantity).diff(names[w]) for f in followed for w in p.weights]
     slope = on_arrays(slopes, p.weights)
@@ -276,7 +276,7 @@ def noisy_paths(
 
 
 @dataclass(frozen=True, slots=True)
-class Coordinates:
+class ProcessCoordinates:
     """The weights of all paths, or theta = grad psi(w) of mirror descent.
 
     Attributes:
@@ -289,7 +289,7 @@ class Coordinates:
     theta: Callable[[Array], Array] | None = None
 
     @classmethod
-    def of(cls, case: Case) -> Coordinates:
+    def of(cls, case: Case) -> ProcessCoordinates:
         """Return the coordinates of the process of a case."""
         p = case.problem.model.one
         names = {w: Symbol(w, real=True) for w in (*p.weights, *p.parameters)}

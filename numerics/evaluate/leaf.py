@@ -39,7 +39,7 @@ KEPT = 16
 """Compiled functions that are kept, for other starts of the same F."""
 
 
-class Coordinates:
+class OfCoordinates:
     """The leaf of F in coordinates: the weights as an array w, the outputs as another."""
 
     def __init__(
@@ -125,7 +125,7 @@ class OfVector:
         return self._known(*w[: self._scalars], n, *self._parameters), u / n, n
 
 
-Leaf: TypeAlias = Coordinates | OfVector
+Leaf: TypeAlias = OfCoordinates | OfVector
 Leaves: TypeAlias = Sequence[tuple[Sequence[int], Leaf]]
 """The coordinates of beta that a leaf is of."""
 

@@ -37,7 +37,7 @@ from derive.programming import NoSource
 from derive.records import Potential
 from derive.verdict import Verdict
 from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, Start
-from numerics.evaluate.leaf import Coordinates, IntegratedBlock, Leaf
+from numerics.evaluate.leaf import IntegratedBlock, Leaf, OfCoordinates
 from numerics.evaluate.numbers import Number, exact, read_number
 from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, lower_vector
 from numerics.evaluate.program import program
@@ -133,7 +133,7 @@ def _bound(
         and (piece.domain is None or not piece.domain.exact or of_the_flow(piece))
         for piece in potential.pieces
     )
-    leaves = [(range(p.d), Coordinates(p, weights, potential.pieces))] if on_leaf else []
+    leaves = [(range(p.d), OfCoordinates(p, weights, potential.pieces))] if on_leaf else []
     blocks, given = Blocks(parts, bounds, leaves), tuple(values.items())
     q = NumericPotential(len(beta0), given, tuple(map(_float, beta0)), blocks, potential)
     return q, beta0

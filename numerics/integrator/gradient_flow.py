@@ -69,7 +69,7 @@ def check_start(tape: Tape, origin: list[Fraction], digits: int) -> None:
         raise DegenerateStart(text) from error
 
 
-Report: TypeAlias = Callable[[int, Real], None]
+Progress: TypeAlias = Callable[[int, Real], None]
 """Called with the number of a step and the residual after it."""
 _REST = 200  # steps without visible motion after which a flow counts as stalled
 
@@ -204,7 +204,7 @@ def flow(
     time: object = None,
     conserved: Iterable[object] = (),
     max_steps: int = 10_000,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Flow:
     """Run gradient flow until it fits the data.
 

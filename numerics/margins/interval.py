@@ -281,7 +281,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Program:
+class PositiveProgram:
     """F_i = sum_j C_ij E_j.
 
     Attributes:
@@ -417,7 +417,7 @@ def _central(blocks: Callable[[Array], Array], joined: Callable[[Array], Array])
         """Return the best of both on the way."""
         m, d = X.shape
         C, parts = (X, blocks(np.eye(d))) if d < m else (np.eye(m), blocks(X))
-        program, a = Program(C, corners(parts), np.ones(m), np.arange(m)), parts.shape[2]
+        program, a = PositiveProgram(C, corners(parts), np.ones(m), np.arange(m)), parts.shape[2]
         best, multiplier, least, most = None, None, np.inf, 0.0
         for at in program.path():
             B = -2 * at.P[:, :a, a:]

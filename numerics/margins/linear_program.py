@@ -25,7 +25,7 @@ NEAR = 1e-9
 
 
 @dataclass(frozen=True)
-class Program:
+class LinearProgram:
     """min <c, v> subject to A v >= b, over the integers.
 
     Attributes:
@@ -63,13 +63,13 @@ class Seen:
     idle: list[list[int]]
 
 
-def optimum(program: Program) -> Optimum | None:
+def optimum(program: LinearProgram) -> Optimum | None:
     """Return an exact optimal vertex and its multipliers, or None where none was certified."""
     seen = in_doubles(program)
     return None if seen is None else certified(program, seen)
 
 
-def certified(program: Program, seen: Seen) -> Optimum | None:
+def certified(program: LinearProgram, seen: Seen) -> Optimum | None:
     """Return what was seen, exactly and with its proof, or None where it is not so."""
     A, b, c = program.A, program.b, program.c
     tight, rows, idle = seen.tight, seen.rows, seen.idle
@@ -85,7 +85,7 @@ def certified(program: Program, seen: Seen) -> Optimum | None:
     return Optimum(tuple(v), spread(rows, own, len(b)), zeros_of(met))
 
 
-def in_doubles(program: Program) -> Seen | None:
+def in_doubles(program: LinearProgram) -> Seen | None:
     """Return what the simplex method ends at, or None where it does not end."""
     pairs = zip(program.A, program.scales, strict=True)
     A = np.array([[x / scale for x in row] for row, scale in pairs])
@@ -114,11 +114,11 @@ def has_positive(E: Sequence[Sequence[int]], e: Sequence[int], scale: int) -> bo
     above = [[int(i == j) for j in range(n)] + [0, -1] for i in range(n)]
     ends = [[0] * n + [1, 0], [0] * n + [0, -1]]
     right, scales = [0] * (len(equal) + n) + [1, -1], [scale] * len(equal) + [1] * (n + 2)
-    found = optimum(Program(equal + above + ends, right, [0] * (n + 1) + [-1], scales))
+    found = optimum(LinearProgram(equal + above + ends, right, [0] * (n + 1) + [-1], scales))
     return None if found is None else found.v[-1] == 1
 
 
-def is_strict(program: Program, found: Optimum) -> bool | None:
+def is_strict(program: LinearProgram, found: Optimum) -> bool | None:
     """Decide whether some multipliers are positive on all tight rows."""
     if all(found.y[i] > 0 for i in found.tight):
         return True

@@ -55,7 +55,7 @@ from numerics.margins.interval import (
 )
 from numerics.margins.linear_program import (
     NEAR,
-    Program,
+    LinearProgram,
     certified,
     has_positive,
     in_doubles,
@@ -166,7 +166,7 @@ def least_norm(rows: Rows, norm: str, sides: Sequence[int] = ()) -> MaxMargin | 
     within += [[*e, *[0] * k] for e in _on_sides(sides)]
     A = [*([*row, *[0] * k] for row in rows), *within]
     right, scales = [unit] * m + [0] * len(within), [unit] * m + [1] * len(within)
-    program = Program(A, right, [0] * d + [1] * k, scales)
+    program = LinearProgram(A, right, [0] * d + [1] * k, scales)
     found = optimum(program)
     if found is None:
         return None
@@ -188,7 +188,7 @@ def cancelling(rows: Rows, sides: Sequence[int] = ()) -> tuple[Fraction, ...] | 
     A = [*([*row, -unit] for row in rows), *within, *([*e, 0] for e in _on_sides(sides))]
     k = len(A) - m
     right, scales = [0] * m + [-1] * (2 * d) + [0] * (k - 2 * d), [unit] * m + [1] * k
-    program = Program(A, right, [0] * d + [-1], scales)
+    program = LinearProgram(A, right, [0] * d + [-1], scales)
     seen = in_doubles(program)
     if seen is None or seen.value < -NEAR:
         return None

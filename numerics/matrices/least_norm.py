@@ -17,7 +17,7 @@ from derive.model.matrices import MatrixMap
 from numerics.evaluate.lowering import of_copies
 from numerics.evaluate.numbers import Array, read_vector
 from numerics.interpolants.interpolant import interpolate
-from numerics.margins.interval import STEPS, Program, corners
+from numerics.margins.interval import STEPS, PositiveProgram, corners
 
 _DEPENDENT = 1e-7
 """Relative singular values of measurements that depend on each other."""
@@ -110,7 +110,7 @@ def _least(A: Array, F: Array, y: Array, tol: float, max_iterations: int) -> Lea
     if not y.any():
         return LeastTrace(np.zeros((n, n)), np.zeros(m), 0.0, 0.0, 0)
     size = float(np.linalg.norm(np.linalg.lstsq(A.reshape(m, -1), y)[0]))
-    program = Program(np.eye(m), F[:, None], y / size, np.arange(0))
+    program = PositiveProgram(np.eye(m), F[:, None], y / size, np.arange(0))
     for count, at in enumerate(islice(program.path(), max_iterations)):
         beta = size * (at.P[0] if F is A else -2 * at.P[0, :n, n:])
         residual = float(np.linalg.norm(np.tensordot(A, beta, 2) - y) / np.linalg.norm(y))

@@ -136,7 +136,7 @@ def read_points(text: str) -> tuple[list[Fraction], list[str]]:
 
 
 @dataclass(frozen=True)
-class Report:
+class DataReport:
     """A limit on its data, with distances that were measured, by what they are of."""
 
     h: LimitFunction

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import sympy
-from sympy import Add, Expr, Symbol
+from sympy import Add, Expr
 
 from derive.catalogue.audit.germs import (
     COORDINATES,
@@ -26,17 +26,9 @@ from derive.catalogue.audit.germs import (
     texts_of,
 )
 from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
-from derive.catalogue.audit.proportionality import (
-    NOT_ZERO,
-    Build,
-    Elements,
-    compare_up_to_factor,
-    judge,
-    witness,
-)
+from derive.catalogue.audit.proportionality import Build, Elements, compare_up_to_factor, judge
 from derive.catalogue.library import Printed
 from derive.derivation import derive
-from derive.errors import DeriveError
 from derive.exact.signs import Signs
 from derive.exact.towers.germ import Unsettled
 from derive.explicit.constrained import pose_cost
@@ -44,7 +36,7 @@ from derive.explicit.eliminated import minimum_by_elimination
 from derive.language import Name, Tree, names, parse_expression
 from derive.limits.find import regimes
 from derive.limits.limit import Limit, with_scale
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.render.plain import plain
 from derive.roads.components import components_along_axis
@@ -177,10 +169,20 @@ METHOD = "exact expansions of Q far out, and the hypotheses of the theorem on it
 
 
 def check_cost(subject: Subject, printed: Printed) -> Judgement:
-    """Compare min |w|^2 s.t. F(w) = beta; for a symbolic degree the power of each coordinate."""
-    if subject.p.parameters:
-        return check_degree(subject, printed)
-    return compare_form(printed, *_cost(subject), "exact elimination, the root certified")
+    """Compare min |w|^2 s.t. F(w) = beta, for large positive beta.
+
+    Of an open dimension it is that of the length, u being n beta/|beta|.
+    """
+    p, reason = subject.p, "the length of the vector has odd powers"
+    betas = subject.betas if subject.open_dimension else Notation(p, tuple(range(p.d))).betas
+    opposite = p.F[0].compose([*p.w[:-1], -p.w[-1], *p.field.gens[p.p :]], p.field)
+    if not subject.open_dimension or (opposite + p.F[0]).is_zero():
+        cost = minimum_by_elimination(pose_cost, p, betas)
+        if cost.verdict is Verdict.PROVED and cost.closed_forms:  # the last, or one everywhere
+            form, names = cost.closed_forms[-1], [b.name for b in betas]
+            return compare_form(printed, form, names, "exact elimination, the root certified")
+        reason = cost.finding.words
+    raise Unsettled(f"the representation cost is not derived: {reason}")
 
 
 def compare_form(printed: Printed, form: Expr, names: Sequence[str], method: str) -> Judgement:
@@ -195,52 +197,6 @@ def compare_form(printed: Printed, form: Expr, names: Sequence[str], method: str
     reason = f"no constant factor makes the printed and the derived {printed.kind} equal"
     derived = f"{plain(form)}, up to scale"
     return judge(compare_up_to_factor(build, [places, places[1:]]), reason, derived, method)
-
-
-def check_degree(subject: Subject, printed: Printed) -> Judgement:
-    """Compare min |w|^2 s.t. F(w) = beta: the p of |beta|_p^p, 2/D where F is of degree D.
-
-    Each coordinate, or |beta| for an open dimension, has weights of its own, so the cost is a
-    multiple of |beta|^(2/D); from a start of scale alpha -> 0 the distance to it has that limit.
-    Monotone functions of one coordinate's cost are told apart: the cost is a sum over coordinates.
-    """
-    p = subject.p
-    if p.homogeneity is None or p.d != 1:
-        raise Unsettled("the representation cost is derived for separate coordinates only")
-    symbols = {name: Symbol(name, positive=True) for name in p.parameters}
-    degree = 2 / to_expr(p.homogeneity, symbols)
-    beta = subject.betas[0].name
-    point = {beta: Fraction(3, 2), **{name: Fraction(5) for name in p.parameters}}
-    try:
-        germs = Germs.at(point, texts_of(printed), 1)
-        tower, cost = germs.tower, germs.texts[0]
-        slope = tower.tidy(germs.images[beta] * tower.derivative(cost, 0) / cost)
-        wanted = germs.read(degree)
-    except (Unsettled, DeriveError):
-        raise Unsettled("the printed text has no meaning here") from None
-    if germs.vanish([slope - wanted], "the powers are equal"):
-        words = ("scale: only the power p of a coordinate is compared",)
-        return agreement("exact: of degree 2/D in each coordinate", words)
-    text = f"{beta}**({plain(degree)}), up to scale"
-    reason = "the power p of a coordinate in |beta|_p^p; values are the p"
-    return difference(reason, NOT_ZERO, text, (witness(germs, [slope], [wanted]),))
-
-
-def _cost(subject: Subject) -> tuple[Expr, tuple[str, ...]]:
-    """Return the cost for large positive beta, and its names.
-
-    Of an open dimension it is that of the length, u being n beta/|beta|.
-    """
-    p, reason = subject.p, "the length of the vector has odd powers"
-    betas = subject.betas if subject.open_dimension else Notation(p, tuple(range(p.d))).betas
-    opposite = p.F[0].compose([*p.w[:-1], -p.w[-1], *p.field.gens[p.p :]], p.field)
-    if not subject.open_dimension or (opposite + p.F[0]).is_zero():
-        cost = minimum_by_elimination(pose_cost, p, betas)
-        if cost.verdict is Verdict.PROVED and cost.closed_forms:
-            # On the last interval, or everywhere.
-            return cost.closed_forms[-1], tuple(b.name for b in betas)
-        reason = cost.finding.words
-    raise Unsettled(f"the representation cost is not derived: {reason}")
 
 
 def check_margin(subject: Subject, printed: Printed) -> Judgement:

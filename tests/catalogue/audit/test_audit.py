@@ -20,8 +20,6 @@ AGREES, UP_TO, OPEN, DIFFERS, MISPRINT = (o.value for o in Outcome)
 # What is known to differ, with what stands there in the source's own TeX; all else agrees or is
 # not checked. Of misprints the source contradicts itself: elsewhere, or on the other side.
 DIFFERENCES = {
-    ("deep-diagonal", "Srebro's slides, with logistic loss: |beta|_(D/2)"): (
-        MISPRINT, r"\|\beta\|_{D/2}"),
     ("tied-pair", "Srebro's slides, beta(inf) = alpha^2 (e^(-X^T s) - e^(X^T s)) = 2 alpha^2 sinh "
      "X^T s"): (MISPRINT, r"= 2\alpha^2 \sinh X^\top s"),
     ("tied-pair", "Srebro's slides, Logistic Loss vs Squared Loss, depth two: argmin |beta|_1 "
@@ -59,8 +57,8 @@ def test_what_differs_is_what_is_known_to_is_quoted_whole_and_was_read(audits):
 
 
 def test_neither_memory_nor_hearsay_blames_a_source_and_an_instance_is_named(subjects):
-    entry, subject = find("deep-diagonal"), subjects("deep-diagonal")
-    wrong = next(p for p in entry.printed if p.kind == "representation cost" and p.quote)
+    entry, subject = find("tied-pair"), subjects("tied-pair")
+    wrong = next(p for p in entry.printed if p.kind == "equation" and p.quote)
     right = next(p for p in entry.printed if p.kind == "limit")
     formulas = (replace(wrong, read="memory"), replace(right, instance="D = 7"))
     differs, agrees = audit_formulas(replace(entry, printed=formulas), subject)
@@ -125,11 +123,7 @@ def test_differences_are_named(audits):
 
 @pytest.mark.parametrize(
     ("model", "place"),
-    [
-        ("deep-diagonal", "Logistic loss vs squared loss: |beta|_(2/D)"),
-        ("tied-pair", "rho^-1 = diag(w_+^2 + w_-^2)"),
-        ("tied-pair", "NTK K_0(x, x') = 4 <x, x'>"),
-    ],
+    [("tied-pair", "rho^-1 = diag(w_+^2 + w_-^2)"), ("tied-pair", "NTK K_0(x, x') = 4 <x, x'>")],
 )
 def test_what_agrees_up_to_something_on_the_slides_is_found(audits, model, place):
     (found,) = [a.judgement for a in audits if a.model == model and place in a.printed.place]
@@ -208,7 +202,6 @@ CONTROLS = [
     (COMMUTING, "rho", "1/(2*beta**2)", (), DIFFERS),
     (COMMUTING, "Hessian map", "no", (), DIFFERS),
     (GENERAL, "Hessian map", "yes", (), DIFFERS),
-    ("deep-diagonal", "representation cost", "beta**(2/D) + 1", (), DIFFERS),
     ("deep-diagonal-3", "Q", "beta**2", (), DIFFERS),
     ("deep-neuron", "Q", "s**(4/3)", (), OPEN),
     (TIED, "a kind of its own", "beta", (), OPEN),

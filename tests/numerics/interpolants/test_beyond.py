@@ -11,7 +11,7 @@ from derive.errors import InputError, NumericalError
 from derive.potential.piece import UNSEEN
 from derive.render.exports.program import render_jax, render_numpy, render_torch
 from numerics import flow, interpolate
-from numerics.evaluate.leaf import Coordinates
+from numerics.evaluate.leaf import OfCoordinates
 from numerics.interpolants.design import Dense
 from numerics.interpolants.interpolant import Status, least_l1
 from numerics.interpolants.reach import beyond
@@ -60,7 +60,7 @@ def test_vectors_are_told_as_their_coordinates(y, status):
 
 def test_a_leaf_ends_where_the_flow_does():
     d = derive_once(["w", "w*v"])
-    leaf = Coordinates(d.parameterization, [Fraction(1), Fraction(1)], d.potential.pieces)
+    leaf = OfCoordinates(d.parameterization, [Fraction(1), Fraction(1)], d.potential.pieces)
     leaves, design = [(range(2), leaf)], Dense(np.array([[1.0, 0.0]]))
     beta0 = leaf.outputs(leaf.start)
     assert beta0.tolist() == [1, 1]
@@ -69,7 +69,9 @@ def test_a_leaf_ends_where_the_flow_does():
     assert beyond(leaves, design, np.array([2.0]), end) == ""
     assert beyond(leaves, design, np.array([2.0]), 1.1 * end) == "it passes by"
     square = derive_once(["w**2", "w**2*v"])
-    leaf = Coordinates(square.parameterization, [Fraction(1), Fraction(0)], square.potential.pieces)
+    leaf = OfCoordinates(
+        square.parameterization, [Fraction(1), Fraction(0)], square.potential.pieces
+    )
     leaves = [(range(2), leaf)]
     assert beyond(leaves, design, np.array([-1.0]), np.array([-1.0, 0.0])) == "it ends before"
 
