@@ -152,30 +152,22 @@ class FibreCost(Claims, Printable):
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed, block by block, and on data."""
         told = (_statement(self, block) for block in self.blocks)
-        return (
-            *told,
-            *map(self._envelope, filter(self._has_envelope, self.blocks)),
-            *_on_data(self),
-            *_constant(self),
-        )
+        return (*told, *self._envelopes(), *_on_data(self), *_constant(self))
 
-    def _has_envelope(self, block: BlockFibre) -> bool:
-        """Tell whether a least w is known to be there, of a cost that is smooth."""
-        proved = block.finding.verdict is Verdict.PROVED
-        return proved and block.attained and self.cost not in (LOG_DET, LARGEST)
-
-    def _envelope(self, block: BlockFibre) -> Statement:
-        """Say that grad R are the multipliers, and by Euler what follows for powers."""
+    def _envelopes(self) -> Iterator[Statement]:
+        """Say that grad R are the multipliers, where a least w is there of a smooth cost."""
         words = (
             "at a least `w` the slopes of the cost are `J^T grad R`: `grad R` are the multipliers"
         )
         why = "the cost less `R(F(v))` is `0` at `w`, and nowhere negative"
         given, several = ("`R` is differentiable at `beta`",), len(self.blocks) > 1
-        about = ", ".join(map(str, block.beta)) if several else ""
-        values = {"block": block}
-        return Statement(
-            words, values, kind="envelope", about=about, conditions=given, proof=(note(why),)
-        )
+        for block in () if self.cost in (LOG_DET, LARGEST) else self.blocks:
+            about = ", ".join(map(str, block.beta)) if several else ""
+            told = Statement(
+                words, {"block": block}, kind="envelope", conditions=given, proof=(note(why),)
+            )
+            if block.finding.verdict is Verdict.PROVED and block.attained:
+                yield replace(told, about=about)
 
 
 def gram(X: Rows, d: int) -> Matrix:

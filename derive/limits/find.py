@@ -37,7 +37,7 @@ from derive.language import to_sympy
 from derive.limits import statements as claims
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.growing_beta import GrowingLimit, growing_limits
-from derive.limits.implicit import parametric_limit
+from derive.limits.implicit import largest_roots, parametric_limit
 from derive.limits.kernel_regime import (
     Homogeneity,
     ScaledStart,
@@ -65,7 +65,7 @@ from derive.model.geometry import EUCLIDEAN, Field
 from derive.model.grading import entries, find_gradings
 from derive.model.notation import Notation, rational, to_expr
 from derive.potential.chart import length_of
-from derive.potential.piece import Piece, start_signs, written_out
+from derive.potential.piece import start_signs
 from derive.potential.separation import find_separation
 from derive.printable import Certified, Plotted
 from derive.statement import Claims, Open, Statement
@@ -410,7 +410,7 @@ def _closed_gradient(
 ) -> ClosedGradient | None:
     """Return grad Q and its symbols, or None where one of them has another meaning."""
     pieces, p = derivation.potential.pieces, derivation.potential.parameterization
-    roots = _largest_roots(pieces)
+    roots = largest_roots(pieces)
     curves = {x.betas[0]: x.time_curve.in_exponentials for x in pieces if x.time_curve is not None}
     written = (*entries, *(curve.beta for curve in curves.values()))
     symbols = sympy.Tuple(*written).free_symbols
@@ -442,22 +442,8 @@ def _origin(gradient: ClosedGradient, point: Point, i: int, f: RationalFunction)
             gap = point.expand(beta_0 - end, decide)
             if gap.reaches(CONSTANT) and all(growth > CONSTANT for growth in gap.terms):
                 return end
-    return rational(_constant(f))
-
-
-def _constant(f: RationalFunction) -> Fraction:
-    """Return F(0) of a polynomial; 0 of other functions."""
-    if not f.is_polynomial() or f.field.generators:
-        return Fraction(0)
-    return f.at([Fraction(0)] * len(f.field.names))
-
-
-def _largest_roots(pieces: Sequence[Piece]) -> tuple[tuple[Symbol, Expr], ...] | None:
-    """Return the polynomials of roots without formula; None where one is not the largest root."""
-    named = [(r, piece.constants) for piece in pieces for r in piece.roots if r.explicit is None]
-    if any(root.from_above != 0 for root, _ in named):
-        return None
-    return tuple((r.symbol, written_out(r.polynomial, (), values)) for r, values in named)
+    plain = f.is_polynomial() and not f.field.generators
+    return rational(f.at([Fraction(0)] * len(f.field.names))) if plain else sympy.S.Zero
 
 
 def norm_limit(

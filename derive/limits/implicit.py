@@ -34,7 +34,7 @@ from derive.exact.asymptotics import (
 )
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.limits.limit import Limit, LimitingPotential, Point, growth_expression
-from derive.potential.piece import Curve
+from derive.potential.piece import Curve, Piece, written_out
 from derive.verdict import Finding, Identity, Verdict
 
 _STEPS = 6
@@ -90,6 +90,14 @@ def expand_largest_root(
     order = value.leading[0] if value.terms else value.order
     terms = {(r - m, k): c for (r, k), c in B.terms.items()}
     return Expansion(terms, None if order is None else order - m)
+
+
+def largest_roots(pieces: Sequence[Piece]) -> tuple[tuple[Symbol, Expr], ...] | None:
+    """Return the polynomials of roots without formula; None where one is not the largest root."""
+    named = [(r, piece.constants) for piece in pieces for r in piece.roots if r.explicit is None]
+    if any(root.from_above != 0 for root, _ in named):
+        return None
+    return tuple((r.symbol, written_out(r.polynomial, (), values)) for r, values in named)
 
 
 def _limit(x: Expansion) -> Expr:

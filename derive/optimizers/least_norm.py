@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from flint import acb, arb, ctx, fmpq, fmpq_poly
+from flint import acb, acb_poly, arb, ctx, fmpq, fmpq_poly
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import as_fmpq, ball, precise
@@ -303,8 +303,8 @@ class _Quadrature:
     def integrals(self) -> list[arb]:
         slope = self.D.derivative()
         others = [u for u in _roots(self.D) if not (u.imag == 0 and u.real.overlaps(self.star))]
-        exponents = [_at(self.A, u) / _at(slope, u) for u in others]
-        c = (_at(self.A, acb(self.star)) / _at(slope, acb(self.star))).real
+        exponents = [acb_poly(self.A)(u) / acb_poly(slope)(u) for u in others]
+        c = (acb_poly(self.A)(acb(self.star)) / acb_poly(slope)(acb(self.star))).real
         if not c > 0:
             raise NumericalError("the rate at which the residual vanishes was not decided")
         factors = list(zip(others, exponents, strict=True))
@@ -322,17 +322,10 @@ class _Quadrature:
 
         def integrand(power: fmpq_poly, s: acb, analytic: bool) -> acb:
             u = self.star + span * (-s).exp()
-            return (-c * s).exp() * smooth(u, analytic) * _at(power, u)
+            return (-c * s).exp() * smooth(u, analytic) * acb_poly(power)(u)
 
         last = acb(self.star.union(self.star + span * (-end).exp()))
         left = (-c * end).exp() / c
-        rest = (abs(left * smooth(last, False) * _at(p, last)).upper() for p in self.powers)
+        rest = (abs(left * smooth(last, False) * acb_poly(p)(last)).upper() for p in self.powers)
         whole = (acb.integral(partial(integrand, p), 0, end).real for p in self.powers)
         return [x + arb(0, error) for x, error in zip(whole, rest, strict=True)]
-
-
-def _at(polynomial: fmpq_poly, u: acb) -> acb:
-    value = acb(0)
-    for coefficient in reversed(polynomial.coeffs()):
-        value = value * u + acb(coefficient)
-    return value

@@ -236,14 +236,9 @@ def _first_step(update: Update, X: Sequence[Vector], r: Sequence[Fraction]) -> l
         known |= dict.fromkeys((*update.scalars, *update.signed), arb(1))
         text = update.update[update.point]
         pairs = zip(g, d, strict=True)
-        return [-value_of(text, known | {"g": x, "d": v}, _root) for x, v in pairs]
+        return [-value_of(text, known | {"g": x, "d": v}, lambda _, x: x.sqrt()) for x, v in pairs]
     except (InputError, ZeroDivisionError):
         return None
-
-
-def _root(function: str, x: arb) -> arb:
-    assert function == "sqrt"
-    return x.sqrt()
 
 
 def _compared(update: Update) -> tuple[Finding, Example | None]:

@@ -309,7 +309,8 @@ def normalised(
     """Return y with functions of the laws added: 0 where beta is, or with <dy, w> = 0."""
     conditions: list[Condition] = [lambda f: (dot(p.w, gradient(f)),)]
     if p.d == 1 and (images := _where_zero(p)) is not None:
-        conditions.insert(0, lambda f: gradient(_composed(f, images)))
+        field = p.field
+        conditions.insert(0, lambda f: gradient(f.mapped(lambda x: x.compose(images, field))))
     return [_with_laws(p, f, laws, conditions) for f in y]
 
 
@@ -371,10 +372,6 @@ def _where_zero(p: Parameterization) -> Field | None:
                 images[k] = w - factor / slope
                 return tuple(images)
     return None
-
-
-def _composed(f: LogFunction, images: Field) -> LogFunction:
-    return f.mapped(lambda x: x.compose(images, f.rational.field))
 
 
 def followed_in_plane(d: Derivation) -> Derivation:

@@ -10,13 +10,13 @@ import functools
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation, derive
-from derive.exact.linear.families import LogFunction
 from derive.limits.find import regimes
 from derive.limits.limit import with_scale
 from derive.model.labels import taken_names
@@ -256,63 +256,66 @@ def effective_start(
     the outputs in turn; None where that is not constant. Where not all laws are known, no start is
     known to have them.
     """
-    whole, left = Effective(), dict[int, Expr]()
+    whole, left = Effective(), dict[int, Expr | None]()
     for leaf in leaves:
         part, own = _start_of(found, leaf)
         if part is None or any(whole.get(s, x) != x for s, x in part.items()):
             return None, None
         whole |= part
         left |= dict(zip(leaf.outputs, own, strict=False))
-    shift = tuple(left[i] for i in sorted(left))
-    known = len(left) == sum(len(leaf.outputs) for leaf in leaves) > 0
+    shift = tuple(x for _, x in sorted(left.items()) if x is not None)
+    known = len(shift) == sum(len(leaf.outputs) for leaf in leaves) > 0
     # a warp of Q and one of y may differ by a factor
     alike = found.derivation.hessian.verdict is Verdict.PROVED or not any(shift)
     return whole, shift if known and alike else None
 
 
-def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, tuple[Expr, ...]]:
+def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, tuple[Expr | None, ...]]:
     """Return the start of one block: f s for the start symbols s, laws of degree m times f^m.
 
     Without laws f is that with which y(0) + n log f is y(0) + xi. Then what is left of xi for each
-    y, xi - y(0) of that start + y(0); nothing where one of them is not constant.
+    y, xi - y(0) of that start + y(0); None for one that is not constant.
     """
     p, known = leaf.parameterization, leaf.notation.start_symbols
-    rows = [(y, _growth(p, y.function), _shift(found, leaf, y)) for y in leaf.dual]
+    rows = [_at_start(found, leaf, y) for y in leaf.dual]
     if not (leaf.complete and rows) or any(n != 0 and xi is None for _, n, xi in rows):
         return None, ()
-    ratios = {_of_law(found, leaf, law) for law in leaf.laws} or {_of_dual(rows)}
+    of_dual = (sympy.exp(xi / n) for _, n, xi in rows if n and xi is not None)
+    of_laws = {_of_law(found, leaf, law) for law in leaf.laws}
+    ratios = of_laws or {next(of_dual, sympy.S.One)}
     if len(ratios) != 1 or (f := ratios.pop()) is None:
         return None, ()
     image = {known[name]: known[name] * f for name in p.start_symbols}
-    left = [_left(leaf, y, xi, image) for y, _, xi in rows]
-    return image, tuple(x for x in left if x is not None) if None not in left else ()
+    return image, tuple(_left(row, f, image) for row in rows)
 
 
-def _of_dual(rows: Sequence[tuple[Followed, Expr | None, Expr | None]]) -> Expr:
-    """Return f with which the first y(0) + n log f is y(0) + xi."""
-    factors = (sympy.exp(xi / n) for _, n, xi in rows if n and xi is not None)
-    return next(factors, sympy.S.One)
+Row: TypeAlias = tuple[Expr | None, Expr | None, Expr | None]
 
 
-def _shift(found: Perturbation, leaf: Leaf, y: Followed) -> Expr | None:
-    """Return xi of a dual coordinate, where that is constant."""
-    drift = _drift(found, y)
-    return sympy.S.Zero if drift.still else _constant(found, leaf, drift)
-
-
-def _left(leaf: Leaf, y: Followed, xi: Expr | None, image: Effective) -> Expr | None:
+def _left(row: Row, f: Expr, image: Effective) -> Expr | None:
     """Return xi - y(0) of the start with these symbols + y(0); None where one is not known."""
-    p, f = leaf.parameterization, y.function
-    if xi is None:
+    value, n, xi = row
+    if value is None or xi is None:
         return None
-    try:
-        value = log_expr(f.mapped(p.at_start), leaf.notation.start_symbols)
-    except ZeroDivisionError:
-        return None
-    scale = next((x / s for s, x in image.items()), sympy.S.One)
-    n = _growth(p, f)
-    moved = value.xreplace(image) - value if n is None else n * sympy.log(scale)
+    moved = value.xreplace(image) - value if n is None else n * sympy.log(f)
     return sympy.expand(sympy.expand_log(xi - moved, force=True))
+
+
+def _at_start(found: Perturbation, leaf: Leaf, y: Followed) -> Row:
+    """Return y(0), n with y(0) -> y(0) + n log f as all start symbols are multiplied by f, and xi.
+
+    None for each that is not known, or not constant.
+    """
+    p, drift = leaf.parameterization, _drift(found, y)
+    xi = sympy.S.Zero if drift.still else _constant(found, leaf, drift)
+    try:
+        value = y.function.mapped(p.at_start)
+    except ZeroDivisionError:
+        return None, None, xi
+    pairs = zip(map(p.start_field.named, p.start_symbols), gradient(value), strict=False)
+    n = sum((s * slope for s, slope in pairs), p.start_field.zero)
+    growth = to_expr(n, {}) if n.is_constant() else None
+    return log_expr(value, leaf.notation.start_symbols), growth, xi
 
 
 def _of_law(found: Perturbation, leaf: Leaf, law: Followed) -> Expr | None:
@@ -322,17 +325,6 @@ def _of_law(found: Perturbation, leaf: Leaf, law: Followed) -> Expr | None:
     if factor is None or not plain:
         return None
     return factor ** sympy.Rational(1, value.degree())
-
-
-def _growth(p: Parameterization, y: LogFunction) -> Expr | None:
-    """Return n with y_0 -> y_0 + n log f as all start symbols are multiplied by f, exactly."""
-    try:
-        slopes = gradient(y.mapped(p.at_start))
-    except ZeroDivisionError:
-        return None
-    s = map(p.start_field.named, p.start_symbols)
-    n = sum((x * v for x, v in zip(s, slopes, strict=False)), p.start_field.zero)
-    return to_expr(n, {}) if n.is_constant() else None
 
 
 def _drift(found: Perturbation, x: Followed) -> Drift:

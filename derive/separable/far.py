@@ -43,7 +43,7 @@ from derive.exact.asymptotics import (
 from derive.exact.elementary_signs import ElementarySigns, Undecided, with_squares
 from derive.limits.fixed_beta import ClosedGradient, in_length
 from derive.limits.growing_beta import may_vanish
-from derive.limits.implicit import expand_along, expand_largest_root
+from derive.limits.implicit import expand_along, expand_largest_root, largest_roots
 from derive.limits.limit import find_radial
 from derive.model.condition import Sign
 from derive.potential.chart import length_of
@@ -126,7 +126,7 @@ def far_out(block: Block) -> Far:
 def _as_written(block: Block, piece: Piece) -> Far:
     """Return the growth of Q by the form in which it is written."""
     written = tuple(written_out(g, piece.roots, piece.constants) for g in piece.gradient)
-    if any(r.explicit is None and r.from_above != 0 for r in piece.roots):
+    if largest_roots([piece]) is None:
         return _open(piece.betas, "`Q` has a root of which it is not known to be the largest")
     if block.potential.turning is not None:
         end = _reached(find_end(_slope(piece, written[0]), 1), None)
@@ -149,16 +149,11 @@ def _slope(piece: Piece, entry: Expr) -> Slope:
     return Slope(
         entry,
         piece.betas[0],
-        _roots(piece),
+        largest_roots([piece]) or (),
         _positive(entry) | assumed,
         piece.time_curve,
         None if kernel is None else written_out(kernel, piece.roots, piece.constants),
     )
-
-
-def _roots(piece: Piece) -> tuple[tuple[Symbol, Expr], ...]:
-    named = (r for r in piece.roots if r.explicit is None)
-    return tuple((r.symbol, written_out(r.polynomial, (), piece.constants)) for r in named)
 
 
 def _positive(*expressions: Expr) -> frozenset[str]:
@@ -290,10 +285,11 @@ def _coupled(block: Block, piece: Piece, gradient: tuple[Expr, ...]) -> Far:
     if any(g.has(sympy.Integral) for g in gradient):
         return _open(betas, "the gradient of `Q` is an integral")
     hessian = sympy.Matrix([[g.diff(b) for b in betas] for g in gradient])
-    if not hessian.has(*betas, *dict(_roots(piece))):
+    roots = largest_roots([piece]) or ()
+    if not hessian.has(*betas, *dict(roots)):
         return _quadratic(betas, hessian)
     length = Symbol("length_", positive=True)
-    polynomials = [(A, in_length(P, betas, length)) for A, P in _roots(piece)]
+    polynomials = [(A, in_length(P, betas, length)) for A, P in roots]
     radial = find_radial(gradient, betas, _positive(*gradient))
     if radial is not None and not any(P.has(*betas) for _, P in polynomials):
         slope = Slope(radial.psi, radial.length, tuple(polynomials), _positive(radial.psi))
