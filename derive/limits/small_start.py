@@ -85,7 +85,7 @@ def _of_finite_time(
     (beta,), power = piece.betas, scaled.exponent * (scaled.time - scaled.degree)
     symbol = Symbol(point.variable, positive=True)
     start = kernel.beta_0[0].xreplace({symbol: sympy.S.One})
-    above, below = (_time((p, piece, symbol), end, start) for end in (sympy.oo, -sympy.oo))
+    above, below = _times(p, piece, symbol, start)
     unit, error = symbol**-power, symbol**power
     reason = (
         f"covariance, and beta = F(w) of degree {scaled.degree} > {p.geometry.steering.norm or 2} "
@@ -101,9 +101,10 @@ def _of_finite_time(
     if kernel.unbiased and _is_even(piece, beta):
         unit, above, below = above * unit, sympy.S.One, sympy.S.NegativeOne
     regime, potential = sided(above, below, beta)
-    if not kernel.unbiased:  # Where K(0) = 0 the integral to the other side is infinite.
+    if not kernel.unbiased and above.has(sympy.Integral):
+        # Where K(0) = 0 the integral to the other side is infinite.
         at = sympy.oo * sympy.sign(beta)
-        potential = replace(potential, Q=beta * _integral(p, at, start))
+        potential = replace(potential, Q=beta * above.xreplace({sympy.oo: at}))
     return Limit(point, finding, regime, (beta,), None, unit, potential, (below,), error)
 
 
@@ -183,30 +184,31 @@ def _sign(p: Parameterization) -> int:
     return 0 if s is None or s % 2 == 1 or len(signs) > 1 else signs.pop()
 
 
-def _time(of: tuple[Parameterization, Piece, Symbol], end: Expr, start: Expr) -> Expr:
-    """Return the time from the start at scale 1 to an infinite beta: a number where Q has a form.
+def _times(p: Parameterization, piece: Piece, scale: Symbol, start: Expr) -> tuple[Expr, Expr]:
+    """Return the times from the start at scale 1 to infinite beta and to -infinity.
 
     Where dQ/dbeta is a function of t, a weight or a root, and f(t) = beta is odd to leading order,
-    t is infinite with beta, and so the time is the limit of that function.
+    t is infinite with beta, and so they are the limits of that function; else integrals.
     """
-    (p, piece, scale), ends, (mu,) = of, dict[int, Expr](), of[1].gradient
+    b = Symbol(unused("b", {*p.weights, *p.start_symbols, *p.parameters}), real=True)
+    speed, (mu,), ends = 1 / sympy.Function("K")(b), piece.gradient, dict[int, Expr]()
     t, along = _along(piece)
-    if t is None or piece.kind == "quadrature":
-        return _integral(p, end, start)
     far = Point(t.name, sympy.oo, "oo")
     decide = far.decisions(s.name for s in mu.free_symbols if s.is_positive)
-    for side in (1, -1):
+    for side in () if t in piece.betas or piece.kind == "quadrature" else (1, -1):
         at = {scale: sympy.S.One, t: side * t}
         forms = (written_out(f, (), piece.constants).xreplace(at) for f in (along, mu))
         with suppress(Undecided):
             beta, time = (far.expand(f, decide) for f in forms)
             if time.reaches(CONSTANT) and all(growth >= CONSTANT for growth in time.terms):
                 ends[decide.sign(beta.first)] = time.coefficient(CONSTANT)
-    return ends[1 if end > 0 else -1] if len(ends) > 1 else _integral(p, end, start)
+    if len(ends) < 2:
+        ends = {x: sympy.Integral(speed, (b, start, x * sympy.oo)) for x in (1, -1)}
+    return ends[1], ends[-1]
 
 
-def _along(piece: Piece) -> tuple[Symbol | None, Expr]:
-    """Return t and f(t) = beta of a weight t, or of a root whose equation is linear in beta."""
+def _along(piece: Piece) -> tuple[Symbol, Expr]:
+    """Return t and f(t) = beta of a weight, of a root whose equation is linear in it, or beta."""
     (beta,) = piece.betas
     if piece.curve is not None:
         return piece.curve.parameter, piece.curve.beta
@@ -214,13 +216,7 @@ def _along(piece: Piece) -> tuple[Symbol | None, Expr]:
         slope = root.polynomial.diff(beta)
         if len(piece.roots) == 1 and slope.is_Rational:
             return root.symbol, beta - root.polynomial / slope
-    return None, beta
-
-
-def _integral(p: Parameterization, end: Expr, start: Expr) -> Expr:
-    """Return the integral of 1/K from one beta to another."""
-    b = Symbol(unused("b", {*p.weights, *p.start_symbols, *p.parameters}), real=True)
-    return sympy.Integral(1 / sympy.Function("K")(b), (b, start, end))
+    return beta, beta
 
 
 def _is_even(piece: Piece, beta: Symbol) -> bool:

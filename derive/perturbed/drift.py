@@ -13,7 +13,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import terms
+from derive.exact.field.polynomial import grouped
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.linear.matrix import dot
@@ -194,14 +194,8 @@ def _coefficients(
     if names & {*below.variables()}:
         yield field.one, None
         return
-    parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
-    for exponents, c in terms(f.numerator):
-        own = tuple(n if k in places else 0 for k, n in enumerate(exponents))
-        rest = tuple(n - m for n, m in zip(exponents, own, strict=True))
-        parts.setdefault(own, {})[rest] = c
-    for own, part in parts.items():
-        monomial = field.polynomial(field.ring.from_dict({own: 1}))
-        yield monomial, field.polynomial(field.ring.from_dict(part)) / below
+    for own, c in grouped(f.numerator, places).items():
+        yield field.polynomial(field.ring.from_dict({own: 1})), field.polynomial(c) / below
 
 
 def _entries(leaf: Leaf) -> Iterator[tuple[str, RationalFunction, Expr]]:

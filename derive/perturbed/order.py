@@ -30,17 +30,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from random import Random
 
-from flint import nmod
 from sympy import Symbol
 
 from derive.derivation import Derivation, Model, derived
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import determinant, dot, inverse, rank, spanning_rows
-from derive.exact.linear.modular import Evaluator, Pole, random_point
-from derive.exact.linear.modular import rank as rank_modulo
 from derive.joint import join_findings
 from derive.model.geometry import EUCLIDEAN, Field
 from derive.model.grading import isometries
@@ -50,7 +46,7 @@ from derive.printable import Printable
 from derive.records import Block
 from derive.statement import Claims, Open, Statement, each, note
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.conserved import along, bracket
+from derive.weights.conserved import along, bracket, closure
 from derive.weights.metric import tangent_kernel
 from derive.weights.witness import Equation, NotProved, differ_at_start, require
 
@@ -200,7 +196,7 @@ def decide_closed(block: Block) -> Finding:
         vertical = _vertical(block)
     except NotProved as end:
         return end.finding
-    except (Pole, ZeroDivisionError):
+    except ZeroDivisionError:
         return Finding(Verdict.UNDECIDED, "a field has a pole at a random point")
     laws = len(block.conserved.laws)
     if p.d + len(vertical) + laws != p.p:
@@ -221,23 +217,14 @@ def _vertical(block: Block) -> list[str]:
     Raises:
         NotProved: that fails for one.
     """
-    p, metric = block.parameterization, block.metric
-    point, zero = random_point(p.field, Random(4)), p.field.zero
-    pending = [*_brackets(block)]
-    names, values = list[str](), list[list[nmod]]()
-    while pending:
-        name, v = pending.pop(0)
-        row = [Evaluator(x)(point) for x in v]
-        if rank_modulo([*values, row]) == len(values):
-            continue
+    p, metric, names = block.parameterization, block.metric, list[str]()
+    for name, v in closure(p, (), _brackets(block)):
         pairs = combinations_with_replacement(range(p.d), 2)
-        changes = (Equation(f"{name} K = 0", metric.change(v, b, c), zero) for b, c in pairs)
+        changes = (
+            Equation(f"{name} K = 0", metric.change(v, b, c), p.field.zero) for b, c in pairs
+        )
         require(p, changes, NOT_CLOSED, OPEN)
         names.append(name)
-        values.append([*row])
-        pending += [
-            (f"[X{i}, {name}]", bracket(x, v)) for i, x in zip(p.labels, p.fields, strict=True)
-        ]
     return names
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -114,35 +114,32 @@ def find_lie_structure(p: Parameterization) -> LieStructure:
     commuting = all(x.is_zero() for field in brackets.values() for x in field)
     named = [(f"X{p.labels[i]}", fields[i]) for i in p.independent]
     if not commuting:
-        named = _span(p, named, brackets)
+        pairs = ((f"[X{p.labels[a]}, X{p.labels[b]}]", z) for (a, b), z in brackets.items())
+        named += closure(p, named, pairs)
     words, spanning = zip(*named, strict=True)
     return LieStructure(p, brackets, spanning, len(spanning), commuting, words)
 
 
-def _span(
-    p: Parameterization, fields: list[tuple[str, Field]], brackets: dict[tuple[int, int], Field]
-) -> list[tuple[str, Field]]:
-    """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
-    point = random_point(p.field, Random(0))
-    own = [(f"X{i}", x) for i, x in zip(p.labels, p.fields, strict=True)]
-    spanning = list(fields)
-    values = [_values(x, point) for _, x in spanning]
-    pending = [(f"[{own[a][0]}, {own[b][0]}]", z) for (a, b), z in brackets.items()]
-    while pending and len(spanning) < p.p:
+def closure(
+    p: Parameterization, spanning: Sequence[tuple[str, Field]], more: Iterable[tuple[str, Field]]
+) -> Iterator[tuple[str, Field]]:
+    """Yield what is spanned by *more*, closed under brackets with each X_a, beside other fields.
+
+    As far as the rank at one point grows.
+    """
+    point, pending = random_point(p.field, Random(0)), [*more]
+    values = [[Evaluator(x)(point) for x in field] for _, field in spanning]
+    while pending and len(values) < p.p:
         word, candidate = pending.pop(0)
         try:
-            value = _values(candidate, point)
+            value = [Evaluator(x)(point) for x in candidate]
         except Pole:
             continue
-        if rank([*values, value]) > len(spanning):
-            spanning.append((word, candidate))
+        if rank([*values, value]) > len(values):
             values.append(value)
-            pending += [(f"[{name}, {word}]", bracket(x, candidate)) for name, x in own]
-    return spanning
-
-
-def _values(field: Field, point: Sequence[nmod]) -> list[nmod]:
-    return [Evaluator(x)(point) for x in field]
+            yield word, candidate
+            own = zip(p.labels, p.fields, strict=True)
+            pending += [(f"[X{i}, {word}]", bracket(x, candidate)) for i, x in own]
 
 
 def along(x: Field, function: RationalFunction) -> RationalFunction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Protocol, Self, TypeAlias, TypeVar
 
@@ -31,12 +31,19 @@ def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
         yield tuple(int(e) for e in exponents), int(coefficient)
 
 
+def grouped(polynomial: Polynomial, places: Collection[int]) -> dict[Exponents, Polynomial]:
+    """Return the coefficients of the monomials in some variables, in the same ring."""
+    parts: dict[Exponents, dict[Exponents, int]] = {}
+    for exponents, c in terms(polynomial):
+        own = tuple(n if k in places else 0 for k, n in enumerate(exponents))
+        rest = tuple(0 if k in places else n for k, n in enumerate(exponents))
+        parts.setdefault(own, {})[rest] = c
+    return {own: polynomial.context().from_dict(part) for own, part in parts.items()}
+
+
 def by_powers(polynomial: Polynomial, k: int) -> dict[int, Polynomial]:
     """Return the coefficients of the powers of one variable, in the same ring."""
-    parts: dict[int, dict[Exponents, int]] = {}
-    for e, c in terms(polynomial):
-        parts.setdefault(e[k], {})[(*e[:k], 0, *e[k + 1 :])] = c
-    return {n: polynomial.context().from_dict(part) for n, part in parts.items()}
+    return {own[k]: c for own, c in grouped(polynomial, (k,)).items()}
 
 
 # python-flint does not say how its polynomials are pickled.

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import add
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import terms
+from derive.exact.field.polynomial import grouped
 
 Matrix = tuple[tuple[RationalFunction, ...], ...]
 
@@ -130,15 +130,10 @@ def _coefficient_rows(equation: Sequence[RationalFunction]) -> list[list[Rationa
     common = field.ring.constant(1)
     for x in equation:
         common = common * x.denominator / common.gcd(x.denominator)
-    constant = [name in field.constants for name in field.names]
-    collected: dict[tuple[int, ...], list[dict[tuple[int, ...], int]]] = {}
+    moving = [k for k, name in enumerate(field.names) if name not in field.constants]
+    collected: dict[tuple[int, ...], list[RationalFunction]] = {}
     for k, x in enumerate(equation):
-        for exponents, c in terms(x.numerator * (common / x.denominator)):
-            key = tuple(0 if fixed else e for e, fixed in zip(exponents, constant, strict=True))
-            rest = tuple(e if fixed else 0 for e, fixed in zip(exponents, constant, strict=True))
-            row = collected.setdefault(key, [{} for _ in equation])
-            row[k][rest] = row[k].get(rest, 0) + c
-    return [
-        [field.polynomial(field.ring.from_dict(entry)) for entry in row]
-        for _, row in sorted(collected.items())
-    ]
+        for key, c in grouped(x.numerator * (common / x.denominator), moving).items():
+            row = collected.setdefault(key, [field.zero] * len(equation))
+            row[k] = field.polynomial(c)
+    return [row for _, row in sorted(collected.items())]
