@@ -203,15 +203,16 @@ def momentum_of(leaf: Leaf, x: Followed, *, alone: bool = True) -> Drift:
     if leaf.coordinates.is_straight(x.gradient, along_steps=alone):
         return drift_of(leaf, x, LogFunction(x.function.rational.field.zero))
     moving = leaf.with_letters({w: leaf.fresh(f"{w}_t") for w in leaf.parameterization.weights})
-    v = moving.coordinates.components(velocities(moving))
-    H = moving.hessian(x.over(moving.parameterization.field))
-    change, own = dot(v, tuple(dot(row, v) for row in H)), _in_own_velocities(leaf, x)
-    if own is None:
+    change = moving.written(_second(moving, x, velocities(moving)))
+    rows = tuple(f.gradient for f in leaf.all)
+    if len(rows) != leaf.parameterization.p or rank(rows) < len(rows):
         why = "needs weights that the laws and dual coordinates do not tell"
-        return open_drift(leaf, x, moving.written(change), why)
-    within, f = own
-    found = drift_of(within, x.over(f.field), LogFunction(f))
-    return replace(found, change=moving.written(change))
+        return open_drift(leaf, x, change, why)
+    within = leaf.with_letters({str(f.symbol): leaf.fresh(f"{f.symbol}_t") for f in leaf.all})
+    field, v = within.parameterization.field, velocities(within)
+    w = tuple(dot(tuple(map(field.embed, row)), v) for row in inverse(rows))
+    found = drift_of(within, x.over(field), LogFunction(_second(within, x, w)))
+    return replace(found, change=change)
 
 
 def velocities(leaf: Leaf) -> Field:
@@ -219,17 +220,10 @@ def velocities(leaf: Leaf) -> Field:
     return tuple(map(leaf.letter, leaf.letters))
 
 
-def _in_own_velocities(leaf: Leaf, x: Followed) -> tuple[Leaf, RationalFunction] | None:
-    """Return x'^T (Hess_x c) x' in c' and y', where these tell w'; else None."""
-    rows = tuple(f.gradient for f in leaf.all)
-    if len(rows) != leaf.parameterization.p or rank(rows) < len(rows):
-        return None
-    within = leaf.with_letters({str(f.symbol): leaf.fresh(f"{f.symbol}_t") for f in leaf.all})
-    field, v = within.parameterization.field, velocities(within)
-    w = tuple(dot(tuple(map(field.embed, row)), v) for row in inverse(rows))
-    moved = within.coordinates.components(w)
-    H = (dot(tuple(map(field.embed, row)), moved) for row in leaf.hessian(x))
-    return within, dot(moved, tuple(H))
+def _second(leaf: Leaf, x: Followed, v: Field) -> RationalFunction:
+    """Return v^T (Hess_x f) v, for a vector with the components v by w."""
+    v = leaf.coordinates.components(v)
+    return dot(v, tuple(dot(row, v) for row in leaf.hessian(x.over(v[0].field))))
 
 
 def one_sided(leaf: Leaf) -> Iterator[OneSided]:
