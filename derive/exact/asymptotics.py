@@ -179,6 +179,13 @@ class Expansion:
         """The coefficient of the largest term."""
         return self.terms[self.leading]
 
+    @property
+    def limit(self) -> Expr:
+        """The value at e = 0; Unexpanded where there is none."""
+        if any(g < CONSTANT for g in self.terms) or not self.reaches(CONSTANT):
+            raise Unexpanded("a function has no limit")
+        return self.coefficient(CONSTANT)
+
     def coefficient(self, growth: Growth) -> Expr:
         """Return what stands beside e^r log(e)^k."""
         return self.terms.get(growth, sympy.S.Zero)

@@ -30,7 +30,7 @@ from derive.claims import assumed
 from derive.components import in_components
 from derive.derivation import Derivation, Model, derived, map_of
 from derive.errors import InputError, NumericalError
-from derive.exact.asymptotics import CONSTANT, depths_in
+from derive.exact.asymptotics import depths_in
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.exact.field.function_field import RationalFunction
 from derive.language import to_sympy
@@ -439,8 +439,7 @@ def _origin(gradient: ClosedGradient, point: Point, i: int, f: RationalFunction)
     ends = {w.end(x) for w in gradient.walls if gradient.single[i] and w.form.has(x)}
     for end in (x for x in ends if x.is_number):
         with suppress(Undecided):
-            gap = point.expand(beta_0 - end, decide)
-            if gap.reaches(CONSTANT) and all(growth > CONSTANT for growth in gap.terms):
+            if point.expand(beta_0 - end, decide).limit == 0:
                 return end
     plain = f.is_polynomial() and not f.field.generators
     return rational(f.at([Fraction(0)] * len(f.field.names))) if plain else sympy.S.Zero
@@ -457,10 +456,8 @@ def norm_limit(
     decide = ElementarySigns({*positive, radial.length.name})
     try:
         # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0; what is flat is any power.
-        rests = [point.expand(z / psi, decide) for z in slopes] if decide.sign(psi) > 0 else None
-        outgrown = rests is not None and all(
-            x.reaches(CONSTANT) and all(r > 0 for r, _ in x.terms) for x in rests
-        )
+        rests = [point.expand(z / psi, decide).limit for z in slopes]
+        outgrown = decide.sign(psi) > 0 and not any(rests)
     except Undecided:
         outgrown = False
     if not outgrown:

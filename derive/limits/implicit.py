@@ -80,7 +80,7 @@ def expand_largest_root(
     power = SMALL ** written(m)
     whole = sympy.Poly(sympy.expand(polynomial.subs(symbol, symbol / power) * power**n), symbol)
     whole = sympy.Poly(whole.as_expr() / whole.LC(), symbol)
-    *limits, b = (_limit(expander.expand(c)) for c in whole.all_coeffs()[1:])
+    *limits, b = (expander.expand(c).limit for c in whole.all_coeffs()[1:])
     side = decide.sign(-b)
     if any(not decide.is_zero(c) for c in limits) or (side < 0 and n % 2 == 0):
         raise Unexpanded("the roots of a polynomial do not separate in the limit")
@@ -98,13 +98,6 @@ def largest_roots(pieces: Sequence[Piece]) -> tuple[tuple[Symbol, Expr], ...] | 
     if any(root.from_above != 0 for root, _ in named):
         return None
     return tuple((r.symbol, written_out(r.polynomial, (), values)) for r, values in named)
-
-
-def _limit(x: Expansion) -> Expr:
-    """Return the value at e = 0; Unexpanded where there is none."""
-    if any(g < CONSTANT for g in x.terms) or not x.reaches(CONSTANT):
-        raise Unexpanded("a coefficient of a polynomial has no limit")
-    return x.coefficient(CONSTANT)
 
 
 def expand_along(

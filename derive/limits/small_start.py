@@ -32,7 +32,6 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.asymptotics import CONSTANT
 from derive.exact.elementary_signs import Undecided
 from derive.exact.field.polynomial import terms
 from derive.limits.kernel_regime import ScaledStart, TangentKernel
@@ -200,8 +199,7 @@ def _times(p: Parameterization, piece: Piece, scale: Symbol, start: Expr) -> tup
         forms = (written_out(f, (), piece.constants).xreplace(at) for f in (along, mu))
         with suppress(Undecided):
             beta, time = (far.expand(f, decide) for f in forms)
-            if time.reaches(CONSTANT) and all(growth >= CONSTANT for growth in time.terms):
-                ends[decide.sign(beta.first)] = time.coefficient(CONSTANT)
+            ends[decide.sign(beta.first)] = time.limit
     if len(ends) < 2:
         ends = {x: sympy.Integral(speed, (b, start, x * sympy.oo)) for x in (1, -1)}
     return ends[1], ends[-1]

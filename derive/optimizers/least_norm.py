@@ -27,10 +27,10 @@ The step argmin <g, v> + |v|^2/2 is minus the gradient of |g|_*^2/2, for l_p wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 
 from flint import acb, acb_poly, arb, ctx, fmpq, fmpq_poly
 
@@ -73,12 +73,9 @@ class Norm:
         """Return |w|."""
         sizes = [abs(x) for x in w]
         if self.p is None:
-            largest = sizes[0]
-            for x in sizes[1:]:
-                largest = largest.max(x)
-            return largest
+            return reduce(arb.max, sizes)
         p = ball(self.p)
-        return total(power(x, self.p) for x in sizes) ** (1 / p)
+        return sum((power(x, self.p) for x in sizes), arb(0)) ** (1 / p)
 
     def slope(self, w: Sequence[arb]) -> list[arb]:
         """Return sign(w) |w|^(p-1), the gradient of |w|_p^p/p; p is finite."""
@@ -114,11 +111,6 @@ def read_norm(value: object) -> Norm:
     if p < 1 or p.denominator > 1000 or p > 1000:
         raise InputError(f"p must be a number from 1 to 1000 of small denominator, not {value!r}")
     return Norm(p)
-
-
-def total(terms: Iterable[arb]) -> arb:
-    """Return a sum."""
-    return sum(terms, arb(0))
 
 
 def power(x: arb, exponent: Fraction) -> arb:
@@ -187,7 +179,7 @@ def step_in_balls(X: Sequence[Vector], r: Vector, norm: Norm, digits: int) -> li
     assert q is not None
     if len(X) == 1:
         v = norm.dual.slope([ball(r[0] * x) for x in X[0]])
-        share = ball(r[0]) / total(ball(x) * z for x, z in zip(X[0], v, strict=True))
+        share = ball(r[0]) / sum((ball(x) * z for x, z in zip(X[0], v, strict=True)), arb(0))
         return [share * x for x in v]
     if len(X) > 2 or q % 2:
         return None
@@ -199,7 +191,8 @@ def step_in_balls(X: Sequence[Vector], r: Vector, norm: Norm, digits: int) -> li
 def defect(X: Sequence[Vector], w: Sequence[arb], norm: Norm) -> arb:
     """Return that <n, sign(w) |w|^(p-1)>, n of a basis, which is the largest in size."""
     slope = norm.slope(w)
-    found = (total(ball(a) * b for a, b in zip(n, slope, strict=True)) for n in null_vectors(X))
+    products = ((ball(a) * b for a, b in zip(n, slope, strict=True)) for n in null_vectors(X))
+    found = (sum(terms, arb(0)) for terms in products)
     return max(found, key=lambda x: abs(float(x.mid())), default=arb(0))
 
 
