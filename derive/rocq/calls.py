@@ -307,6 +307,9 @@ class Calls:
 
     def _transcendental(self, part: Expr) -> None:
         (argument,), name = part.args, FUNCTIONS[type(part).__name__]
+        if part.func is sympy.asinh:  # whose slope has this root, as the library writes it
+            square = sympy.Pow(argument, 2, evaluate=False)
+            self._visit(sympy.sqrt(sympy.Add(square, 1, evaluate=False), evaluate=False))
         value = self.value(argument)
         if value == SAME[part.func]:
             text = self.terms(argument, ATOM)

@@ -16,7 +16,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.model.condition import Sign
-from derive.rocq.place import Place, squares
+from derive.rocq.place import Place
 from derive.rocq.subject import Subject
 from derive.rocq.terms import (
     ATOM,
@@ -283,9 +283,8 @@ class Flow:
         """Return the lemma on how a weight moves, by a lemma of the library."""
         at, w = self.on("t"), self.m.moving[k]
         goal = f"is_derive (fun s => {self.on('s')(w)}) t ({at(self.w.rates[k])})"
-        read = [*parts, *(s for e in parts for s in squares(e))]
         ends = f"evar_last.\n  - {by}", f"- {put}. FIELD."
-        return self.w.lemma(f"W{k}'", goal, parts, read, *ends)
+        return self.w.lemma(f"W{k}'", goal, parts, parts, *ends)
 
     # -- what is 0
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import sympy
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Symbol
 
 from derive.rocq.calls import Calls
 from derive.rocq.terms import NoFile, Signs, Terms
@@ -101,7 +101,7 @@ class Place:
 
     def slopes(self, e: Expr) -> list[Expr]:
         """Return what has the functions that a derivative has."""
-        return [*self.rates, *(e.diff(x) for x in self.moving), *squares(e)]
+        return [*self.rates, *(e.diff(x) for x in self.moving)]
 
     def positive(self, label: str, e: Expr, first: str = "") -> str:
         """Return the lemma that an expression is positive, in a form that shows it.
@@ -201,14 +201,3 @@ def sure(form: Expr | None, e: Expr, what: str) -> Expr:
     if form is None:
         raise NoFile(f"that {e} {what} does not follow from its form")
     return form
-
-
-def squares(e: Expr) -> list[Expr]:
-    """Return sqrt(a^2 + 1) for each asinh(a), as the library's rule writes it."""
-    found = []
-    for part in sympy.preorder_traversal(e):
-        if isinstance(part, sympy.asinh):
-            square = sympy.Pow(part.args[0], 2, evaluate=False)
-            whole = sympy.Add(square, 1, evaluate=False)
-            found.append(sympy.Pow(whole, Rational(1, 2), evaluate=False))
-    return found

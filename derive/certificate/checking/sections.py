@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -48,7 +47,7 @@ class Printed:
         proof: JSON,
         own: Collection[str] = (),
     ) -> None:
-        self.space, self.leaf, self.slopes = space, Conditions(space), proof.get("slopes") or {}
+        self.space, self.leaf = space, Conditions(space)
         self.squares = " - ".join(f"{name}**2" for name in F)
         roots = self.roots = {root["symbol"]: root for root in said["roots"]}
         constants, short = said["constants"], said.get("abbreviations", {})
@@ -109,12 +108,8 @@ class Printed:
         while len(slopes) < degree:
             slopes.append(slopes[-1].derivative(last))
         at = [space.of(p).into(images) for p in slopes]
-        for k, text in enumerate(self.slopes.get(name, ())):
-            given = space.read(text) * math.factorial(k + 1)
-            at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
-            signs = ({*map(self.leaf.sign_of, at)} for _ in state.weights_by_laws(self.leaf))
-            shown = any(found in ({1}, {-1}) for found in signs)
+            shown = {*map(self.leaf.sign_of, at)} in ({1}, {-1})
         elif said == "the only real root":
             parts = space.factor(slopes[0])[1]
             shown = all(self.leaf.of(p).value for p, n in parts if n % 2 and p.degrees()[last])
