@@ -264,7 +264,7 @@ def in_a_root():
         {"of": f"log({quotient})", "is": "2*g - h", "from": of_start},
         {"name": "k", "of": "log(2*A + 1)"},
     ]
-    proof = {"domain": [], "interval": ["0", "oo"]}
+    proof = {"slopes": {"A": ["2*u**2 + 1", "1"]}, "domain": [], "interval": ["0", "oo"]}
     record["certificate"]["pieces"] = [{"definitions": definitions, **proof}]
     return record
 

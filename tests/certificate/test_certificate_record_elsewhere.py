@@ -68,7 +68,7 @@ def test_a_weight_that_keeps_its_sign_has_one_at_the_start():
     names = [{"name": f"l{n}", "of": call} for n, call in enumerate(LOGS)]
     record = changed("w**2/2 + w**3/3", {
         "certificate.pieces.0": {
-            "definitions": [{"name": "A", "is": "w"}, *names], "domain": None},
+            "definitions": [{"name": "A", "is": "w"}, *names], "slopes": {}, "domain": None},
         "piece.Q": None, "piece.gradient": ["log(Abs(A/(A + 1))) - log(Abs(w_0/(w_0 + 1)))"],
         "piece.assumptions": ["w_0 != 0", "w_0 + 1 != 0", "w keeps its sign along the flow"],
         "piece.roots": [{**CUBIC, "branch": "the largest real root"}],

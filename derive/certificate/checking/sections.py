@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -47,7 +48,7 @@ class Printed:
         proof: JSON,
         own: Collection[str] = (),
     ) -> None:
-        self.space, self.leaf = space, Conditions(space)
+        self.space, self.leaf, self.slopes = space, Conditions(space), proof.get("slopes") or {}
         self.squares = " - ".join(f"{name}**2" for name in F)
         roots = self.roots = {root["symbol"]: root for root in said["roots"]}
         constants, short = said["constants"], said.get("abbreviations", {})
@@ -108,6 +109,9 @@ class Printed:
         while len(slopes) < degree:
             slopes.append(slopes[-1].derivative(last))
         at = [space.of(p).into(images) for p in slopes]
+        for k, text in enumerate(self.slopes.get(name, ())):
+            given = space.read(text) * math.factorial(k + 1)
+            at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
             shown = {*map(self.leaf.sign_of, at)} in ({1}, {-1})
         elif said == "the only real root":

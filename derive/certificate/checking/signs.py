@@ -387,7 +387,7 @@ class Kept:
 
     @cached_property
     def _positive_laws(self) -> list[Function]:
-        """Laws, and sums of these, with the signs that make them positive at w_0."""
+        """Laws with the signs that make them positive at w_0."""
         laws = list[Function]()
         for text in self.laws:
             with contextlib.suppress(Rejected):  # its calls may not be known here

@@ -234,7 +234,7 @@ class Checker:
         values = [self.space.read(wall) for wall in walls]
         powers = [call for call in self.space.known if call.kind == "power"]
         values += [c.image for c in powers if any(map(c.argument.same, values))]
-        laws = [*self.record["conserved"]["laws"], *self.proof.get("sums", ())]
+        laws = self.record["conserved"]["laws"]
         fields = self.flow.X if fields is None else fields
         return Kept(fields, signs, laws, [*values, *more], self.flow.F)
 

@@ -60,12 +60,13 @@ def form_proofs(
                 form.use(plain(shown.value))  # of whose powers those of beta are
             form.name_roots()
             entries = form.definitions.entries
+            slopes = {str(r.symbol): [repr(f) for f in r.slopes] for r in shown.roots}
         except (Rejected, ZeroDivisionError):
             continue
         finally:
             form.definitions.__exit__()
             form.space.leave(form.before)
-        yield form.definitions, {"definitions": entries}
+        yield form.definitions, {"definitions": entries, "slopes": slopes}
 
 
 def _leaves(block: Block) -> Iterator[SolvedLeaf]:
