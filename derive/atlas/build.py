@@ -30,7 +30,7 @@ from derive.catalogue.listing import formulas
 from derive.clock import OutOfTime
 from derive.derivation import Derivation, derive
 from derive.errors import DegenerateStart, InputError
-from derive.render.plain import plain
+from derive.render.text import plain
 from derive.separable.find import margins
 from derive.separable.horizon import domains, lives_everywhere
 from derive.verdict import Verdict

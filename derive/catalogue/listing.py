@@ -17,7 +17,7 @@ from derive.render.document import Document, Part, document
 from derive.render.html.page import document as html_document
 from derive.render.html.page import sections
 from derive.render.page.blocks import set_letters
-from derive.render.plain import plain
+from derive.render.text import plain
 from derive.statement import Items, OnTerminal, Text, tell
 from derive.verdict import Verdict
 

@@ -23,11 +23,10 @@ from derive.outcome import headline
 from derive.potential.domain import CONVEX
 from derive.render import sections
 from derive.render.document import Document, Part, say
-from derive.render.plain import MARK, mark, mark_quoted, unmark
 from derive.render.proof import inner_product, proof_lines
 from derive.render.refutation import failing, refuted_proof, values_at
 from derive.render.sections import norms_of
-from derive.render.text import text_lines
+from derive.render.text import MARK, mark, mark_quoted, text_lines, unmark
 from derive.statement import (
     Equations,
     OnPage,

@@ -27,9 +27,8 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.optimizers.pushed import PushedDerivation
 from derive.render import RECORDS
-from derive.render.plain import plain, unmark
 from derive.render.sections import dependent
-from derive.render.text import as_text, text_lines
+from derive.render.text import as_text, plain, text_lines, unmark
 from derive.verdict import Finding, Verdict
 
 DIGITS = 30

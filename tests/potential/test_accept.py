@@ -11,7 +11,7 @@ from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.potential import accept, coupled, kernel_integral, parametric
 from derive.potential.shortest import has_gradient
-from derive.render.plain import unmark
+from derive.render.text import unmark
 from tests.published import derive_once
 
 pytestmark = pytest.mark.every(2)

@@ -51,7 +51,7 @@ PROVED = [
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("text", "each", "Q"), PROVED)
 def test_table(text, each, Q):
-    from derive.render.plain import plain
+    from derive.render.text import plain
 
     d = derive_once(Parameterization.parse([text], each=[each]))
     assert d.verdict is Verdict.PROVED

@@ -15,9 +15,8 @@ from derive.potential.find import integrated
 from derive.potential.kernel_integral import in_beta, integrate_along_beta
 from derive.potential.piece import written_out
 from derive.potential.quadrature import _in_powers, integrate_along_segment, integrate_gradient
-from derive.render.plain import unmark
 from derive.render.sections import form_lines
-from derive.render.text import text_lines
+from derive.render.text import text_lines, unmark
 from numerics import crosscheck
 from tests.conditions import texts
 from tests.published import derive_once

@@ -12,7 +12,7 @@ from derive.language.tree import to_text
 from derive.model.restriction import leave_out_affine
 from derive.render.page.lines import broken
 from derive.render.page.printer import latex
-from derive.render.plain import plain
+from derive.render.text import plain
 from derive.testing import parameterizations
 from tests.published import GIVEN_SIZE, derive_once
 

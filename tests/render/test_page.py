@@ -19,8 +19,8 @@ from derive.render.page.formula import sentence, typeset
 from derive.render.page.latex import lines_of
 from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishing, width
 from derive.render.page.printer import as_latex, latex, latex_name
-from derive.render.plain import MARK, formula_text, unmark
 from derive.render.sections import flatten, norms_of
+from derive.render.text import MARK, formula_text, unmark
 from derive.statement import Clause, Equations, OnTerminal
 from tests.published import GIVEN_SIZE, derive_once
 from tests.render.latex_reader import equations, evaluate

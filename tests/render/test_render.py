@@ -22,9 +22,8 @@ from derive.inverse.parameterize import parameterize
 from derive.limits.limit import with_scale
 from derive.potential.piece import trimmed
 from derive.render.page.printer import as_latex
-from derive.render.plain import unmark, wrap
 from derive.render.sections import form_lines
-from derive.render.text import text_lines
+from derive.render.text import text_lines, unmark, wrap
 from derive.roads.published import Ansatz
 from numerics import saddle_path
 from tests.published import MODELS, derive_once

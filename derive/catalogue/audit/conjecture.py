@@ -41,8 +41,7 @@ from derive.exact.towers.germ import Unsettled
 from derive.language import from_sympy, names, parse_expression, to_sympy, to_text
 from derive.language.tree import Tree
 from derive.printable import Held
-from derive.render.plain import unmark, wrap
-from derive.render.text import as_text
+from derive.render.text import as_text, unmark, wrap
 from derive.verdict import Verdict
 from derive.weights.witness import is_free, samples
 

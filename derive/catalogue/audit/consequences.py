@@ -38,7 +38,7 @@ from derive.limits.find import regimes
 from derive.limits.limit import Limit, with_scale
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
-from derive.render.plain import plain
+from derive.render.text import plain
 from derive.roads.components import components_along_axis
 from derive.separable.find import margins
 from derive.verdict import Verdict

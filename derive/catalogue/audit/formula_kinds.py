@@ -49,7 +49,7 @@ from derive.catalogue.listing import formulas
 from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled
 from derive.language import names, parse_expression
-from derive.render.plain import plain
+from derive.render.text import plain
 from derive.verdict import Decided, Verdict
 
 WRONG_AT_START = "the gradient at the start is not 0: a linear term is missing or wrong"

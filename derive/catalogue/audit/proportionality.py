@@ -19,7 +19,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import BITS, Unsettled
 from derive.inverse.term import expressions
 from derive.model.notation import rational, to_expr
-from derive.render.plain import plain
+from derive.render.text import plain
 
 Elements: TypeAlias = Sequence[RationalFunction]
 Build: TypeAlias = Callable[[Point], tuple[Germs, Elements, Elements]]

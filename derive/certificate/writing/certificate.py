@@ -49,7 +49,7 @@ from derive.potential.piece import Curve, Piece
 from derive.potential.rewriting import without_hyperbolic
 from derive.potential.shortest import root_index
 from derive.records import Block
-from derive.render.plain import plain
+from derive.render.text import plain
 from derive.verdict import Verdict
 from derive.weights.witness import samples
 

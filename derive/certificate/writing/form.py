@@ -26,7 +26,7 @@ from derive.model.notation import AssumePositive
 from derive.potential.piece import Curve, Piece, Root
 from derive.potential.rewriting import without_hyperbolic
 from derive.records import Block, InducedMetric
-from derive.render.plain import plain
+from derive.render.text import plain
 from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
 
 POWERS = [sign * n for n in range(1, 9) for sign in (1, -1)]

@@ -46,7 +46,7 @@ from derive.render.html.page import as_html, badges, document, picture, words
 from derive.render.page.blocks import set_letters
 from derive.render.page.formula import assumption
 from derive.render.page.printer import latex_name
-from derive.render.plain import MARK
+from derive.render.text import MARK
 from derive.separable.find import margins
 from derive.verdict import Verdict
 

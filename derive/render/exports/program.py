@@ -29,7 +29,7 @@ from derive.potential.piece import UNSEEN, Curve, Piece, Root, of_the_flow, star
 from derive.programming import Language, outputs_at_start
 from derive.records import Potential
 from derive.render.exports.languages import JAX, NUMPY, OFF_ZERO, TORCH
-from derive.render.plain import unmark
+from derive.render.text import unmark
 from derive.verdict import Verdict
 
 _LENGTH = """    if beta.shape[-1:] != ({d},):

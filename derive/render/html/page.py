@@ -28,7 +28,7 @@ from derive.render.page.blocks import set_letters
 from derive.render.page.formula import fraction
 from derive.render.page.lines import COLUMN, width
 from derive.render.page.printer import latex_name
-from derive.render.plain import MARK
+from derive.render.text import MARK
 from derive.sources import reference
 from derive.statement import Items
 from derive.verdict import Verdict

@@ -45,10 +45,9 @@ from derive.render.page.formula import (
 )
 from derive.render.page.lines import COLUMN, Row, broken, by_powers, display, vanishing, width
 from derive.render.page.printer import GREEK, as_latex, inline, latex, latex_name
-from derive.render.plain import MARK
 from derive.render.refutation import failure_lines
 from derive.render.sections import flatten
-from derive.render.text import Layout
+from derive.render.text import MARK, Layout
 from derive.sources import sources
 from derive.statement import Clause, Equations, Items, Matrix, OnPage, Sentence, Table, Text, each
 from derive.verdict import Finding, Identity, Verdict

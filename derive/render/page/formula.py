@@ -17,7 +17,7 @@ from derive.model.condition import AT_START, Condition, Sign, compared
 from derive.render.arranged import read
 from derive.render.document import literal
 from derive.render.page.printer import COMMANDS, GREEK, as_latex, inline, latex, latex_name
-from derive.render.plain import FORMULA
+from derive.render.text import FORMULA
 from derive.verdict import Number
 
 HELD = "\uf000-\uf0ff"

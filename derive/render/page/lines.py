@@ -10,7 +10,7 @@ from sympy import Expr, Poly
 
 from derive.render.document import Display
 from derive.render.page.printer import bracketed, latex
-from derive.render.plain import MARK
+from derive.render.text import MARK
 
 COLUMN = 224.0
 """Points that a displayed line may fill: one of two columns of an article."""

@@ -22,7 +22,7 @@ from derive.render.arranged import (
     symbols_of,
     tidy,
 )
-from derive.render.plain import MARK
+from derive.render.text import MARK
 
 CAPITALS = frozenset(
     ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
