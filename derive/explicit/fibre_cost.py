@@ -29,6 +29,7 @@ from sympy import Abs, Expr, Matrix, Symbol
 from derive.errors import InputError
 from derive.exact.elementary_signs import Undecided, lesser
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.towers.tower import build_elements
 from derive.explicit.constrained import pose_cost
 from derive.explicit.eliminated import grows, minimum_by_bound
@@ -40,6 +41,7 @@ from derive.language.tree import Tree, names
 from derive.model.names import read_tree
 from derive.model.notation import Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
+from derive.model.restriction import leave_out
 from derive.printable import Printable
 from derive.statement import Claims, Equations, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Finding, Verdict, conclude
@@ -234,16 +236,25 @@ def _read(tree: Tree, weights: Sequence[str]) -> Costs:
 
 
 def _root(h: Height, p: Parameterization, beta: tuple[Symbol, ...]) -> CriticalRoot | None:
-    """Return the least cost by elimination, or duality; None where that has no way."""
+    """Return the least cost by elimination, or duality; None where that has no way.
+
+    Where F and h see no shift along n, a weight with n_k != 0 is 0 at some least w: it is left out.
+    """
     w = {x: Symbol(x, real=True) for x in p.weights}
-    tree = from_sympy(h(p.weights, [to_sympy(f, w) for f in p.trees]))
+    cost = h(p.weights, [to_sympy(f, w) for f in p.trees])
     try:
-        *_, height = build_elements((*p.trees, tree), p.weights)
+        *F, height = build_elements((*p.trees, from_sympy(cost)), p.weights)
+        slopes = zip(*(f.field.gradient(f)[: p.p] for f in (*F, height)), strict=True)
+        unseen = nullspace_over_constants([*slopes])
+        last = (max(k for k, c in enumerate(n) if not c.is_zero()) for n in unseen)
+        rest = leave_out(p, tuple(p.weights[k] for k in last))
+        kept = cost.xreplace({w[x]: sympy.S.Zero for x in {*p.weights} - {*rest.weights}})
+        *_, height = build_elements((*rest.trees, from_sympy(kept)), rest.weights)
     except InputError:  # a kink
         return None
     if height.field.generators or not grows(height):
         return None
-    found = minimum_by_bound(functools.partial(pose_cost, height=height), p, beta)
+    found = minimum_by_bound(functools.partial(pose_cost, height=height), rest, beta)
     if not isinstance(found, CriticalRoot):
         return None
     return found if found.factors or found.closed_forms else None
