@@ -241,6 +241,9 @@ def _between(low: float, high: float) -> str:
     return " to ".join(texts)
 
 
+_seen = functools.partial(Statement, ground=Ground.SIMULATED, by="in doubles")
+
+
 def _is_run(r: AuditedRun) -> Statement | Open:
     """Say whether the steps are those of gradient descent, or what those break that are none."""
     share, values = _number(r.share), dict[str, object](run=r)
@@ -276,9 +279,7 @@ def _is_run(r: AuditedRun) -> Statement | Open:
             f" anything else a share of {_number(r.seen)} of a step would be seen"
         )
         below = tuple(map(note, _batches(r)))
-    return Statement(
-        words, values, kind="run", ground=Ground.SIMULATED, by="in doubles", below=below
-    )
+    return _seen(words, values, kind="run", below=below)
 
 
 def _of_sums(r: AuditedRun) -> str:
@@ -354,14 +355,8 @@ def _beside(r: AuditedRun) -> Statement | Open:
         words = f"{every} is one with learning rates of the weights in the proportion {rates}"
     else:
         words = f"{every} is a gradient on rows of `X` and {BESIDE[kind].format(**values)}"
-    return Statement(
-        words,
-        {"run": r},
-        kind="run beside",
-        ground=Ground.SIMULATED,
-        by="in doubles",
-        below=(OnTerminal((MORE[kind],)),) if kind in MORE else (),
-    )
+    more = (OnTerminal((MORE[kind],)),) if kind in MORE else ()
+    return _seen(words, {"run": r}, kind="run beside", below=more)
 
 
 def _drift(r: AuditedRun) -> Statement:
@@ -388,14 +383,7 @@ def _drift(r: AuditedRun) -> Statement:
             "`y(w_N) - y(w_0) - xi` is in the row space of `X`, but for"
             f" {_number(r.identity)} of it"
         )
-    return Statement(
-        words,
-        kind="run drift",
-        ground=Ground.SIMULATED,
-        by="in doubles",
-        values={"run": r},
-        below=below,
-    )
+    return _seen(words, {"run": r}, kind="run drift", below=below)
 
 
 def _limit(r: AuditedRun) -> Statement | Open:
@@ -415,15 +403,13 @@ def _limit(r: AuditedRun) -> Statement | Open:
         (name, _number(_apart(r.reached, limit)), _number(fit))
         for (name, limit), fit in zip(starts, r.fits, strict=True)
     )
-    return Statement(
+    return _seen(
         "a limit with `X beta = y` minimises the `Q` of the effective start, of laws `c(w_N)` and"
         " `y(w_0) + xi`; the end of the log is from the limit, and from the minimiser that fits as"
         " it does, of",
+        {"run": r},
         kind="run limit",
         conditions=("its steps are those of gradient descent",) if r.every > 1 else (),
-        ground=Ground.SIMULATED,
-        by="in doubles",
-        values={"run": r},
         below=(
             Table(("start", "from its limit", "at the same fit"), rows),
             note(f"`|X beta - y|/|y|` at the end of the log: {_number(r.misfit)}"),
