@@ -34,6 +34,7 @@ from derive.catalogue.audit.germs import (
 )
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome, agreement, difference
 from derive.catalogue.audit.proportionality import (
+    EXACT,
     NOT_ZERO,
     Different,
     Elements,
@@ -86,7 +87,7 @@ def _judge_gradient(
     """Return the judgement where the second derivatives agree."""
     if same.sign <= 0:
         reason = "the sign" if same.sign else "it is linear in beta"
-        return difference(reason, same.method, _derived_form(subject))
+        return difference(reason, EXACT, _derived_form(subject))
     linear = ["a linear term"] if printed.kind == "mirror potential" else []
     if any(x.has(Integral) for x in gradient):
         if not linear:
@@ -98,8 +99,8 @@ def _judge_gradient(
     elif linear:
         more = linear
     else:
-        return difference(WRONG_AT_START, same.method, _derived_form(subject))
-    return agreement(same.method, (*scale_words(same), *more))
+        return difference(WRONG_AT_START, EXACT, _derived_form(subject))
+    return agreement(EXACT, (*scale_words(same), *more))
 
 
 def _all_slopes(germs: Germs, functions: Elements) -> Elements:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,32 +28,20 @@ BALLS = "balls that do not overlap"
 NOT_ZERO = "a ball that excludes 0"
 """How values that differ were told apart."""
 
-ENOUGH = 4
-STARTS = 2
+EXACT = "exact identity"
 TRIALS = 2
 """Points of a leaf at which a proof is tried: what fails at two fails at all."""
 
 LARGEST_DENOMINATOR = 10_000
-DIGITS = 20
 
 
 @dataclass(frozen=True)
 class Proportional:
-    """Printed = factor times derived, as was seen where *germs* are.
+    """Printed = factor times derived, as was proved where *germs* are; the factor in symbols."""
 
-    The factor is in start symbols; None where it is known at points only, by balls. *exact* is what
-    was proved by algebra.
-    """
-
-    factor: Expr | None
-    exact: bool
+    factor: Expr
     sign: int
     germs: Germs
-
-    @property
-    def method(self) -> str:
-        """How it was decided, in words."""
-        return "exact identity" if self.exact else f"to {DIGITS} digits at {STARTS * ENOUGH} points"
 
 
 @dataclass(frozen=True)
@@ -70,16 +57,10 @@ Comparison: TypeAlias = Proportional | Different
 def compare_up_to_factor(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
     """Decide whether printed and derived agree up to a constant factor, or raise Unsettled.
 
-    The points of a group belong to one start. Proportional is what is proved, or what is seen at
-    :data:`ENOUGH` points from each of :data:`STARTS` starts; Different is refuted.
+    The points of a group belong to one start. Proportional is proved, Different is refuted.
     """
-    causes = list[Exception]()
-    found: Iterator[Comparison]
-    found = settled(groups, lambda group: _along_one_leaf(build, group), causes)
-    for agreed, same in enumerate(found, 1):
-        if isinstance(same, Different) or same.exact or agreed == STARTS:
-            return same
-    raise first_cause(causes)
+    found: Iterator[Comparison] = settled(groups, lambda group: _along_one_leaf(build, group))
+    return next(found)
 
 
 def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
@@ -100,12 +81,8 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
         quotients.append(quotient)
         if not quotients[0].overlaps(quotient):
             return Different((seen[0], seen[-1]))
-        if len(seen) == ENOUGH and proved is None:
-            if any(x.rel_accuracy_bits() < DIGITS / math.log10(2) for x in quotients):
-                raise Unsettled(f"the values are not known to {DIGITS} digits")
-            return Proportional(None, False, 1 if quotient > 0 else -1, germs)
     if proved is None:
-        raise first_cause(causes)
+        raise first_cause(causes or [Unsettled("they agree in digits, which proves nothing")])
     return proved
 
 
@@ -116,19 +93,14 @@ def judge(
     if isinstance(same, Different):
         return difference(reason, BALLS, derived, same.witnesses)
     if same.sign <= 0:
-        return difference("the sign", same.method, derived)
-    number = same.factor is not None and same.factor.is_number
-    words = (x + unit * number for x in scale_words(same))
-    return agreement(method or same.method, tuple(words))
+        return difference("the sign", EXACT, derived)
+    words = (x + unit * bool(same.factor.is_number) for x in scale_words(same))
+    return agreement(method or EXACT, tuple(words))
 
 
 def scale_words(same: Proportional) -> tuple[str, ...]:
     """Name the factor, unless it is 1."""
-    if same.factor == 1:
-        return ()
-    if same.factor is None:
-        return ("scale: a factor that is constant along the flow",)
-    return (f"scale: printed = {plain(same.factor)} * derived",)
+    return () if same.factor == 1 else (f"scale: printed = {plain(same.factor)} * derived",)
 
 
 def compare_at(germs: Germs, printed: Elements, derived: Elements) -> Proportional | None:
@@ -174,7 +146,7 @@ def _proved(germs: Germs, printed: Elements, derived: Elements) -> Proportional 
         if same and germs.is_constant(raised[0]):
             sign = 0 if tower.is_zero(raised[0]) else 1 if tower.ball(quotients[0]) > 0 else -1
             factor = sign * _in_symbols(germs, quotients[0], power, sign)
-            return Proportional(factor, True, sign, germs)
+            return Proportional(factor, sign, germs)
     return None
 
 

@@ -169,7 +169,7 @@ CONTROLS = [
     (TIED, "K", f"1/({UNPROVED_ZERO})", (), OPEN),
     (TIED, "K", UNPROVED_ZERO, (), OPEN),
     (TIED, "Q", f"1/({UNPROVED_ZERO})", (), OPEN),
-    (TIED, "K", f"4*sqrt(beta**2 + 4*alpha**4) + {UNPROVED_ZERO}", (), UP_TO),
+    (TIED, "K", f"4*sqrt(beta**2 + 4*alpha**4) + {UNPROVED_ZERO}", (), OPEN),
     (TIED, "mirror potential", f"{ENTROPY} + beta", (), UP_TO),
     (TIED, "Q", f"{ENTROPY} + beta*({UNPROVED_ZERO})", (), OPEN),
     (TIED, "Q", ENTROPY.replace("2*alpha**2", "3*alpha**2"), (), DIFFERS),
