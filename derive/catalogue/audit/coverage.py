@@ -117,7 +117,8 @@ def compare(derived: Expr, *printed: str, **where: str) -> list[str]:
     """
     bounds = [BOUND.fullmatch(text) for text in printed]
     texts = (x[1] if x else text for x, text in zip(bounds, printed, strict=True))
-    trees = [*(Name(x.name) for x in derived.free_symbols), *map(parse_expression, texts)]
+    names = sorted(x.name for x in derived.free_symbols)
+    trees = [*map(Name, names), *map(parse_expression, texts)]
     germs = Germs.independent(trees, where.items(), lambda k, name: Fraction(5 + 2 * k, 3))
     value, given = germs.read(derived), germs.texts[-len(printed) :]
     agree = (
