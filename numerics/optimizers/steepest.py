@@ -12,7 +12,6 @@ implicit bias in terms of optimization geometry", section 3.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -45,14 +44,9 @@ from numerics.evaluate.numbers import (
     read_number,
     read_vector,
 )
-from numerics.integrator.builder import Builder
-from numerics.integrator.gradient_flow import ConvergenceWatch
-from numerics.integrator.taylor import integrate
 from numerics.margins.interval import dual_slope
 
 Value: TypeAlias = Fraction | Real
-STEPS = 500
-"""Of Taylor series, after which doubles have to do."""
 DOUBLE = 1e-12
 """Residual, relative to that at the start, to which a flow in doubles is followed."""
 
@@ -105,8 +99,7 @@ def steepest_descent_limit(
     """Return the limit of steepest descent in l_p on least squares with small steps.
 
     Exact for p = 1, 2, inf and where the residual keeps its direction, as for one row; with proved
-    errors for two rows and q = p/(p-1) = 4, 6, ...; else a flow, to *digits* where no slope
-    changes sign and in doubles otherwise.
+    errors for two rows and q = p/(p-1) = 4, 6, ...; else the end of a flow in doubles.
 
     >>> found = steepest_descent_limit([[1, 1, 1], [1, 2, 0]], [1, 10], p="4/3")
     >>> [mpmath.nstr(x, 8) for x in found.limit], mpmath.nstr(found.defect, 4)
@@ -116,7 +109,7 @@ def steepest_descent_limit(
         X, y: m rows of d numbers, and m numbers, each at its exact value.
         p: a number from 1 on, such as "4/3", or "inf".
         start: d numbers, 0 by default.
-        digits: those of the limit, where it is no fraction.
+        digits: those of a limit with proved errors.
 
     Raises:
         InputError: the data or p do not fit, or there is no w with X w = y.
@@ -138,15 +131,15 @@ def steepest_descent_limit(
         return SteepestLimit(norm.name, limit, mpmath.mpf(0), Fraction(0))
     balls = step_in_balls(rows, r, norm, digits)
     with precise(int(digits * 3.33) + 40), mpmath.workdps(digits + 10):
-        moved = balls or [ball(read_number(x, "w")) for x in _flowed(rows, r, norm, digits)]
+        moved = balls or [ball(read_number(x, "w")) for x in _flowed(rows, r, norm)]
         limit = tuple(rational(fraction(ball(a) + b)) for a, b in zip(w0, moved, strict=True))
         radius = rational(max(fraction(x.rad()) for x in moved)) if balls else None
         lacking = 0 if len(rows) == 1 else rational(fraction(defect(rows, moved, norm)))
     return SteepestLimit(norm.name, limit, radius, lacking)
 
 
-def _flowed(X: Sequence[Vector], r: Vector, norm: Norm, digits: int) -> list[Real]:
-    """Return w(inf) - w(0) of the flow: in doubles, or where no slope changes sign to *digits*."""
+def _flowed(X: Sequence[Vector], r: Vector, norm: Norm) -> list[Real]:
+    """Return w(inf) - w(0) of the flow in doubles."""
     A, rest = np.array(X, float), np.array(r, float)
     scale = np.linalg.norm(rest)
 
@@ -162,32 +155,7 @@ def _flowed(X: Sequence[Vector], r: Vector, norm: Norm, digits: int) -> list[Rea
     )
     if found.status != 1:
         raise NumericalError("the flow did not reach X w = y in doubles")
-    slopes = np.sign(A.T @ (rest[:, None] - A @ found.y[:, :-1]))
-    if np.all(slopes) and np.all(slopes == slopes[:, :1]):
-        with suppress(NumericalError):
-            return _integrated(X, r, norm, digits, slopes[:, 0])
     return [mpmath.mpf(x) for x in found.y[:, -1]]
-
-
-def _integrated(
-    X: Sequence[Vector], r: Vector, norm: Norm, digits: int, signs: Sequence[float]
-) -> list[Real]:
-    """Return w(inf) - w(0) by Taylor series, where the signs of all slopes are known to stay."""
-    q, d = norm.dual.p, len(signs)
-    assert q is not None
-    builder = Builder([f"w{j}" for j in range(d)])
-    w, pairs = list(map(builder.input, builder.inputs)), zip(X, r, strict=True)
-    rest = [builder.linear(((x, -a) for x, a in zip(w, row, strict=True)), b) for row, b in pairs]
-    sizes = [
-        builder.linear((x, int(s) * row[j]) for x, row in zip(rest, X, strict=True))
-        for j, s in enumerate(signs)
-    ]
-    total = builder.power(builder.total(builder.power(x, q) for x in sizes), (2 - q) / q)
-    powers = (builder.multiply(builder.power(x, q - 1), total) for x in sizes)
-    field = [builder.linear([(x, Fraction(int(s)))]) for x, s in zip(powers, signs, strict=True)]
-    watch = ConvergenceWatch(builder.tape(rest), r, digits, Fraction(1, 10**digits))
-    tape = builder.tape(field)
-    return list(integrate(tape, [Fraction(0)] * d, digits, watch, STEPS).state)
 
 
 def _read(X: object, y: object, start: object) -> tuple[list[Vector], Vector, Vector]:
