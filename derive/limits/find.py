@@ -277,8 +277,9 @@ def _open_factor(f: Expr | None, names: set[str], decide: ElementarySigns) -> Ex
     """Return a factor of a function of the start whose sign is not known, or None."""
     if f is None or not {s.name for s in f.free_symbols} <= names:
         return None
-    for factor in sympy.Mul.make_args(sympy.factor(sympy.numer(sympy.together(f)))):
-        base = factor.as_base_exp()[0]
+    sizes = (size.args[0] for size in sorted(f.atoms(sympy.Abs), key=str))
+    factors = sympy.Mul.make_args(sympy.factor(sympy.numer(sympy.together(f))))
+    for base in (*sizes, *(factor.as_base_exp()[0] for factor in factors)):
         try:
             decide.sign(base)
         except OpenSign:

@@ -20,8 +20,11 @@ from derive.exact.asymptotics import SMALL, SPANS, Expander, Expansion, Growth, 
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import parse_expression, to_sympy
 from derive.language.tree import Name, Number, Operation, Tree, names
+from derive.model.notation import without_modulus
 from derive.model.parameterization import Parameterization
+from derive.potential.antiderivative import collected
 from derive.potential.chart import length_of
+from derive.potential.entrywise.notation import antiderivative
 from derive.printable import Held
 from derive.verdict import Finding, Verdict
 
@@ -231,7 +234,8 @@ def recognize(
     q = degrees.pop() if len(degrees) == 1 else None
     if q is None or q == -1:
         round_ = not any(single) and rises_radially(above, betas, decide.positive)
-        return LimitingPotential("l2" if round_ else "other", None, tuple(above))
+        Q = _integrated(entries, decide)
+        return LimitingPotential("l2" if round_ else "other", Q, tuple(above))
     return _homogeneous(entries, q, decide) if any(single) else _coupled(above, betas, q, decide)
 
 
@@ -298,6 +302,35 @@ def rises_radially(
     """
     radial = find_radial(gradient, betas, positive) if len(betas) > 1 else None
     return radial is not None and not any(radial.offset)
+
+
+def _integrated(entries: Sequence[_Entry], decide: ElementarySigns) -> Expr | None:
+    """Return a sum of integrals, where slopes are one function of each coordinate and have some.
+
+    They are rational, beside logarithms and angles of what is.
+    """
+    total = sympy.S.Zero
+    for up, down, b, m, alone in entries:
+        calls = dict.fromkeys(up.atoms(sympy.log, sympy.atan), sympy.S.One)
+        parts = up.xreplace(calls), *(call.args[0] for call in calls)
+        if not (alone and all(f.is_rational_function(m) for f in parts)):
+            return None
+        if down is not None and not decide.is_zero(down - up.subs(m, -m)):
+            return None
+        x = m if down is None else b
+        whole = antiderivative(up.xreplace({m: x}), x, tuple(decide.positive))
+        split = sympy.expand(whole.replace(sympy.log, _of_factors), log=False)
+        Q = collected(split.as_independent(x, as_Add=True)[1], x).xreplace({x: m})
+        if Q.has(sympy.Integral) or not decide.is_zero(without_modulus(Q).diff(m) - up):
+            return None
+        total += Q.xreplace({m: b})
+    return total
+
+
+def _of_factors(A: Expr) -> Expr:
+    """Return log |A| up to a constant, a logarithm for each factor."""
+    factors = sympy.factor(A.args[0] if isinstance(A, sympy.Abs) else A).as_content_primitive()[1]
+    return sympy.Add(*(n * sympy.log(abs(f)) for f, n in factors.as_powers_dict().items()))
 
 
 def _homogeneous(entries: Sequence[_Entry], q: Expr, decide: ElementarySigns) -> LimitingPotential:

@@ -254,6 +254,26 @@ def test_starts_with_pi_and_ranges_that_end_are_confirmed(output, start):
     assert len(confirm_limits(r)) == len(r.limits)
 
 
+@pytest.mark.parametrize(
+    ("output", "Q"),
+    [
+        ("sigmoid(w)", "(2*b - 1)*(log(b) - log(1 - b))"),
+        ("tanh(w)", "b*log((1 + b)/(1 - b))/4"),
+        ("sinh(w)", "b*atan(b) - log(b**2 + 1)/2"),
+        ("atan(w)", None),
+    ],
+)
+def test_limits_whose_slopes_have_an_integral_are_written(output, Q):
+    (limit,) = found([output], {"w": "alpha"}, toward=(0,)).limits
+    if Q is None:
+        assert limit.potential.Q is None
+        return
+    (beta,) = limit.coordinates
+    gap = limit.potential.Q.diff(beta) - sympy.sympify(Q).diff(sympy.Symbol("b"))
+    assert abs(gap.subs({beta: 0.3, sympy.Symbol("b"): 0.3})) < 1e-12
+    assert abs(limit.potential.Q.diff(beta).subs(beta, 0.3)) > 0.01
+
+
 def test_beside_an_exponential_a_linear_term_takes_both_signs():
     """beta = z + alpha^2 exp(2 z) takes every value: the limit is beta^2/2 on both sides."""
     r = found(["w + a*b"], {"w": "0", "a": "alpha", "b": "alpha"})

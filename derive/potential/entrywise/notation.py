@@ -142,7 +142,8 @@ def _assumed(positive: object) -> dict[str, bool]:
 
 def same(left: Expr, right: Expr, positive: tuple[str, ...], of: Symbol) -> bool:
     """Tell whether two functions of a symbol are proved equal, as elements of one field."""
-    names = {s.name for s in left.free_symbols | right.free_symbols}
+    used = left.free_symbols | right.free_symbols | left.atoms(sympy.NumberSymbol)
+    names = {s.name if s.is_Symbol else str(s) for s in used}  # pi is a name, too
     constants = sorted(names - {of.name})
     plain = {s: Symbol(s.name) for s in left.free_symbols | right.free_symbols}
     try:
