@@ -57,7 +57,7 @@ def integral_on_leaf(
     if kinds == ["root"]:
         return _by_root(leaf, call, integrand)
     total: Expr | None = None
-    if kinds in (["exp"], ["log"], ["exp", "log"]):
+    if kinds in (["exp"], ["log"], ["exp", "log"], ["exp", "exp"]):
         total = CallIntegral(leaf, moving).integral(integrand)
     return total if others or total is not None else _by_parts(leaf, call, integrand, written)
 
@@ -206,18 +206,23 @@ class Substituted(Coordinate):
 
 
 class CallIntegral:
-    """Integrals of what is rational in t and E = exp(A(t)), or in u = log E and E = A(X).
+    """Integrals of what is rational in X and E = exp(A(X)), or in u = log E and E = A(X).
 
-    There A is linear in X, which is t or exp(q t).
+    X is t or exp(q t), or one over these; it is in a logarithm linearly.
     """
 
     def __init__(self, leaf: SolvedLeaf, moving: Sequence[Generator[RationalFunction]]) -> None:
         self.leaf, call, notation = leaf, moving[-1], leaf.notation
         self.argument = leaf.field.embed(call.argument)
         self.is_log = call.kind == "log"
-        self.inner = leaf.field.gens[0] if len(moving) == 1 else leaf.field.named(moving[0].name)
+        k = 0 if len(moving) == 1 else leaf.field.positions[moving[0].name]
+        self.k, self.inner, self.side = k, leaf.field.gens[k], 1
+        below = leaf.field.polynomial(self.argument.denominator)
+        if not self.is_log and below.depends_on(k):
+            self.inner, self.side = 1 / self.inner, -1
         self.E = notation.fresh("E", positive=True)
-        self.u = notation.fresh("L") if self.is_log else leaf.variable
+        alone = leaf.variable if self.inner == leaf.field.gens[0] else notation.fresh("X")
+        self.u = notation.fresh("L") if self.is_log else alone
         own = leaf.field.named(call.name)
         u, E = (own, self.argument) if self.is_log else (self.inner, own)
         self.places = {self.u: u, self.E: E}
@@ -229,14 +234,15 @@ class CallIntegral:
 
     def integral(self, integrand: RationalFunction) -> Expr | None:
         """Return its integral over t, or None."""
-        if (g := self._in_symbols(integrand)) is None:
+        if (forms := self._in_symbols(integrand)) is None:
             return None
-        exponent = self.u if self.is_log else self.leaf.expr(self.argument)
+        g, exponent = forms
         found = Exponential(self.u, self.E, exponent, self._rational, self._sign).integral(g)
         if found is None or (found.has(sympy.pi) and "pi" in self.leaf.notation.taken):
             return None
         found, E = fewest([found, sympy.expand_mul(found)]), self.leaf.expr(self.argument)
-        calls = {self.u: sympy.log(E), self.E: E} if self.is_log else {self.E: sympy.exp(exponent)}
+        calls = {self.u: self.leaf.expr(self.inner), self.E: sympy.exp(E)}
+        calls = {self.u: sympy.log(E), self.E: E} if self.is_log else calls
         found = found.xreplace({**self._known, **calls})
         slope = without_modulus(found).diff(self.leaf.variable)
         rest = slope - without_modulus(self.leaf.expr(integrand))
@@ -245,8 +251,7 @@ class CallIntegral:
 
     def _linear(self) -> tuple[RationalFunction, RationalFunction] | None:
         """Return a and b of A = a X + b in a logarithm of what is positive, or None."""
-        field, X, A = self.leaf.field, self.inner, self.argument
-        a = A.partial(field.positions[repr(X)])
+        X, A, a = self.inner, self.argument, self.argument.partial(self.k)
         moving = {self.leaf.variable.name, repr(X)}
         known = moving.isdisjoint({*a.variables(), *(A - a * X).variables()})
         return (a, A - a * X) if known and self.leaf.sign(A) > 0 else None
@@ -260,24 +265,28 @@ class CallIntegral:
         names = (x.name for x in (*variables, *self.constants))
         return self.leaf.notation.parameterization.start_field.extended(tuple(names))
 
-    def _in_symbols(self, f: RationalFunction) -> Expr | None:
-        """Return f dt/du as a quotient of polynomials in u and E, or None."""
+    def _in_symbols(self, f: RationalFunction) -> tuple[Expr, Expr] | None:
+        """Return f dt/du as a quotient of polynomials in u and E, and A in u, or None."""
         leaf, field = self.leaf, self._field(self.u, self.E)
+        if self.k and leaf.variable.name in f.variables():
+            return None
         named = {repr(x): s.name for s, x in self.places.items()}
         named |= {name: s.name for s, name in self.fixed.items()}
         # A law with a value that needs no name is in no function.
         names = (named.get(n, n) for n in leaf.field.names)
         images = [field.named(n) if n in field.names else field.zero for n in names]
         symbols = {s.name: s for s in (self.u, self.E, *self.constants)} | leaf.images
+        unit, X, exponent = field.one, field.gens[0] ** self.side, self.u
+        if self.is_log:
+            if (line := self._linear()) is None:
+                return None
+            E, (a, b) = field.gens[1], (x.compose(images, field) for x in line)
+            unit, X = E / a, (E - b) / a
+        images[self.k] = X
         if not self.is_log:
-            return to_expr(f.compose(images, field), symbols)
-        if (line := self._linear()) is None:
-            return None
-        E, (a, b) = field.named(self.E.name), (x.compose(images, field) for x in line)
-        images[leaf.field.positions[repr(self.inner)]] = (E - b) / a
+            exponent = to_expr(self.argument.compose(images, field), symbols)
         pace = leaf.field.derivative(self.inner, 0).compose(images, field)  # dX/dt
-        used = leaf.variable.name in f.variables() and repr(self.inner) != leaf.variable.name
-        return None if used else to_expr(f.compose(images, field) * E / (a * pace), symbols)
+        return to_expr(f.compose(images, field) * unit / pace, symbols), exponent
 
     def _rational(self, x: Symbol, part: Expr) -> Expr | None:
         leaf, field = self.leaf, self._field(x)
