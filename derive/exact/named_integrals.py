@@ -5,7 +5,7 @@ and functions that are rational with known poles a,
 
     int p(u) E^k du, A of degree 2           erf or erfi, and a polynomial times E^k
     int r(u) E^k du, A = q u + b             Ei(k q (u - a)), and a rational function times E^k
-    int (r(E) + u s(E)) du, E = exp(q u)     Li_2(E/a) where a < 0, Li_2(1 - E/a) where a > 0, logs
+    int (r(E) + u s(E)) du, E = exp(q u)     Li_2(E/a) where E/a < 1, Li_2(1 - E/a) if a > 0, logs
 
 What is u^(n - 1) times a function of u^n is integrated over that. A logarithm is u itself, in E.
 All are proposals: who asks for one differentiates it back.
@@ -61,7 +61,7 @@ class Exponential:
 
     Attributes:
         rational: integrates a function that is rational in u, or in E; None where it cannot.
-        sign: of a constant; 0 where it is not known.
+        sign: of a constant, or of a function of E that has no zero; 0 where it is not known.
     """
 
     u: Symbol
@@ -174,8 +174,10 @@ class Exponential:
             elif (sign := self.sign(a)) > 0:
                 log = self.rational(E, c / (E - a))
                 found += [log and sympy.log(a) * log, -c * Li2(1 - E / a)]
+            elif sign or self.sign(1 - E / a) > 0:
+                found.append(c * (log_E * sympy.log(1 - E / a) + Li2(E / a)))
             else:
-                found.append(c * (log_E * sympy.log(1 - E / a) + Li2(E / a)) if sign else None)
+                found.append(None)
         return _total(found)
 
 

@@ -54,6 +54,9 @@ def integral_on_leaf(
         left = sympy.S.Zero if rest.is_zero() else integral_on_leaf(leaf, rest, written)
         return None if left is None else sympy.Add(*found, left)
     kinds, (call, *others) = [g.kind for g in moving], moving
+    if kinds.count("log") > 1:
+        names = [g.name for g in moving if g.kind == "log"]
+        return _term_by_term(leaf, names, integrand, written)
     if kinds == ["root"]:
         return _by_root(leaf, call, integrand)
     total: Expr | None = None
@@ -128,6 +131,22 @@ def _beside(g: Generator[RationalFunction], field: FunctionField) -> RationalFun
     G, inside = field.named(g.name), (field.embed(r.argument) for r in field.generators if r.parts)
     slopes = ((A, A.partial(field.positions[g.name])) for A in inside)
     return next((A / n - G for A, n in slopes if n.is_constant() and not n.is_zero()), field.zero)
+
+
+def _term_by_term(
+    leaf: SolvedLeaf,
+    names: Sequence[str],
+    integrand: RationalFunction,
+    written: Callable[[RationalFunction], Expr],
+) -> Expr | None:
+    """Return the integral of a sum of functions without logarithms, times one of some or alone."""
+    field, known = leaf.field, {*names}
+    terms = [integrand.partial(field.positions[name]) * field.named(name) for name in names]
+    rest = integrand - sum(terms, field.zero)
+    if len(known & {*rest.variables()}) or any(len(known & {*f.variables()}) > 1 for f in terms):
+        return None
+    parts = [integral_on_leaf(leaf, f, written) for f in (*terms, rest) if not f.is_zero()]
+    return None if None in parts else sympy.Add(*parts)
 
 
 def _by_parts(
@@ -243,11 +262,21 @@ class CallIntegral:
         found, E = fewest([found, sympy.expand_mul(found)]), self.leaf.expr(self.argument)
         calls = {self.u: self.leaf.expr(self.inner), self.E: sympy.exp(E)}
         calls = {self.u: sympy.log(E), self.E: E} if self.is_log else calls
-        found = found.xreplace({**self._known, **calls})
+        found = self._moving(found.xreplace({**self._known, **calls}))
         slope = without_modulus(found).diff(self.leaf.variable)
         rest = slope - without_modulus(self.leaf.expr(integrand))
         proved = ZeroTest(self.leaf.notation.parameterization, {}).vanishes(rest)
         return found if proved else None
+
+    def _moving(self, found: Expr) -> Expr:
+        """Return an integral without the logarithms of factors that do not move."""
+        t, terms = self.leaf.variable, list[Expr]()
+        for term in sympy.Add.make_args(found):
+            c, log = term.as_independent(t, as_Add=False)
+            inside = log.args[0] if isinstance(log, sympy.log) else sympy.S.One
+            moves = inside.as_independent(t, as_Add=False)[1]
+            terms.append(c * sympy.log(moves) if inside.is_Mul and moves.is_positive else term)
+        return sympy.Add(*terms)
 
     def _linear(self) -> tuple[RationalFunction, RationalFunction] | None:
         """Return a and b of A = a X + b in a logarithm of what is positive, or None."""
@@ -297,10 +326,14 @@ class CallIntegral:
             return antiderivative(own, to_field(from_sympy(part), field, "an integrand"))
         return None
 
-    def _sign(self, constant: Expr) -> int:
+    def _sign(self, f: Expr) -> int:
+        """Return the sign of a constant, or of what some weight has a logarithm of; else 0."""
+        leaf, known = self.leaf, {**self._known, self.E: self.leaf.expr(self.places[self.E])}
+        inside = (leaf.field.embed(g.argument) for g in leaf.field.generators if g.kind == "log")
         with suppress(DeriveError):
-            known = from_sympy(constant.xreplace(self._known))
-            return self.leaf.sign(to_field(known, self.leaf.field, "a sign"))
+            element = to_field(from_sympy(f.xreplace(known)), leaf.field, "a sign")
+            if not f.has(self.E) or any((A / element).is_constant() for A in inside):
+                return leaf.sign(element)
         return 0
 
 

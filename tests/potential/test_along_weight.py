@@ -54,6 +54,9 @@ OVER_A_WEIGHT = [
     ("1/((1 + exp(-a))*(1 + exp(-b)))", {"a": "1", "b": "1/2"}),
     ("1/(exp(a) + exp(b) + exp(c))", {"a": "1/8", "b": "1/2", "c": "-1/4"}),
     ("(1 + a)**3*b", {"a": "-2", "b": "1/4"}),
+    ("exp(a)/(1 + exp(a) + exp(b))", {"a": "-1/2", "b": "1/3"}),
+    ("w*exp(1/w)", {"w": "-1/2"}),
+    *(("log(exp(a) + exp(b))", {"a": a, "b": "1/3"}) for a in ("-1", "2")),
 ]
 CLOSED = [
     ("w**3 + w**2", {"w": "-1/2"}, {}),
@@ -185,13 +188,14 @@ def assert_all_but_ends_is_certified(piece, report):
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize("output", ["log(exp(a) + exp(b))", "log(1 + exp(a) + exp(b))"])
+@pytest.mark.parametrize("output", ["log(exp(a) + exp(b) + exp(c))", "log(1 + exp(a) + exp(b))"])
 def test_integrands_that_are_rational_in_an_exponential_are_integrated(output):
     """dQ/dbeta is closed, and certified; Q is an integral of a logarithm over a sum."""
     piece = quadrature(output)
     assert not piece.gradient[0].has(sympy.Integral)
     assert (piece.kind, piece.integrand.left) == ("quadrature", "conjugate")
-    follow(piece, output, {"a": "1/2", "b": "-1"})
+    numbers = {"a": "1/2", "b": "-1", "c": "1/4"}
+    follow(piece, output, {w: x for w, x in numbers.items() if f"exp({w})" in output})
     assert not check_text(certified_once(output)).open
 
 
@@ -478,6 +482,16 @@ NAMED = [
     ),
     ("a*log(a)", [("Ei(log(t) + 1)", "Ei(log(t) + 2)"), ("exp(-1)", "exp(-2)"), ("Ei", "erf")]),
     ("exp(a) + a", [("Li2(-exp(t))", "Li2(exp(t))"), ("+ Li2", "- Li2"), ("Li2", "Ei")]),
+    # Over X = exp(-t), and over one over t; a sum of logarithms each by itself.
+    (
+        "exp(a)/(1 + exp(a) + exp(b))",
+        [("Ei(-exp(-t))", "Ei(exp(-t))"), ("Ei", "Li2"), ("2*exp(-t) + exp", "3*exp(-t) + exp")],
+    ),
+    ("w*exp(1/w)", [("Ei(1 - 1/t)", "Ei(1 + 1/t)"), ("exp(-1)*Ei", "exp(-2)*Ei")]),
+    (
+        "log(exp(a) + exp(b))",
+        [("2*Li2(-delta*exp(t)/2)", "2*Li2(-delta*exp(t))"), ("t*log(2)", "t*log(3)")],
+    ),
 ]
 IN_BETA = [
     ("exp(a**2)", [("Ei(-log(beta))", "Ei(log(beta))"), ("log(log(beta))/4", "log(beta)/4")]),
