@@ -53,6 +53,16 @@ def integral_on_leaf(
         found = (rational(c) * logarithm(leaf, A) for c, A in short)
         left = sympy.S.Zero if rest.is_zero() else integral_on_leaf(leaf, rest, written)
         return None if left is None else sympy.Add(*found, left)
+    return _over_calls(leaf, moving, integrand, written)
+
+
+def _over_calls(
+    leaf: SolvedLeaf,
+    moving: Sequence[Generator[RationalFunction]],
+    integrand: RationalFunction,
+    written: Callable[[RationalFunction], Expr],
+) -> Expr | None:
+    """Return the integral of what is rational in t and what is *moving*, or None."""
     kinds, (call, *others) = [g.kind for g in moving], moving
     if kinds.count("log") > 1:
         names = [g.name for g in moving if g.kind == "log"]
