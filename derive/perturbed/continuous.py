@@ -41,7 +41,7 @@ Source: Papazov, Pesme, Flammarion 2024, for diagonal networks; in general our o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -51,7 +51,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
-from derive.exact.linear.matrix import Matrix, dot, inverse, rank
+from derive.exact.linear.matrix import dot, inverse, rank
 from derive.exact.signs import Signs, is_semidefinite
 from derive.exact.towers.tower import build_elements
 from derive.language.tree import Tree
@@ -239,17 +239,11 @@ def one_sided(leaf: Leaf) -> Iterator[OneSided]:
         if not (law.function.logs or p.at_start(c).is_zero()):
             of.append(Followed(law.symbol, LogFunction(zero, ((one, c),))))
         for x, signs in product(of, ((), positive)):
-            side = _side(leaf.hessian(x), signs)
+            H, weight = leaf.hessian(x), Signs(signs)
+            forms = ((s, [[s * c for c in row] for row in H]) for s in (1, -1))
+            proved = (s for s, form in forms if is_semidefinite(form, weight.is_nonnegative))
+            side = next(proved, 0)
             if side:
                 change = momentum_of(leaf, x).change
                 yield OneSided(x, leaf.with_logs(x.function), change, side, signs, x is not law)
                 break
-
-
-def _side(H: Matrix, positive: Collection[str]) -> int:
-    """Return 1 or -1 for a form that is proved semidefinite, else 0."""
-    known = Signs(positive)
-    for side in (1, -1):
-        if is_semidefinite([[side * x for x in row] for row in H], known.is_nonnegative):
-            return side
-    return 0
