@@ -346,6 +346,8 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
                 "the start is too small or too large for double precision: the second derivative "
                 "of Q at beta_0 overflows or vanishes; scale the start towards 1"
             )
+    if equations.error(point) > task.tol and point.stationarity < _UNREACHED:
+        point = polish(q, equations, point, task.tol)
     if point.stationarity > task.tol:
         point = by_inverse(q, equations, point)
     boundary = only_at_the_boundary(box, equations, task.start, point.beta)
