@@ -62,6 +62,11 @@ class Product(NamedTuple):
     law: Law
     c: RationalFunction
 
+    def places(self, p: Parameterization) -> tuple[RationalFunction, RationalFunction]:
+        """Return the product, and the sum."""
+        v, w = p.field.named(self.v), p.field.named(self.w)
+        return v * w, v + w
+
 
 def products(p: Parameterization, laws: Sequence[Law]) -> Iterator[Product]:
     """Yield the products of two weights by which F has them."""

@@ -131,9 +131,9 @@ def solved_leaves(
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
     alone = (Place(p, t, named, notation, None) for t in (*factors_of(p), *p.w))
-    pairs = [(x, p.field.named(x.v), p.field.named(x.w)) for x in products(p, named)]
-    multiplied = (Place(p, v * w, named, notation, x) for x, v, w in pairs)
-    added = (Place(p, v + w, named, notation, None) for _, v, w in pairs)
+    pairs = [(x, *x.places(p)) for x in products(p, named)]
+    multiplied = (Place(p, t, named, notation, x) for x, t, _ in pairs)
+    added = (Place(p, t, named, notation, x) for x, _, t in pairs)
     return _leaves(alone), _leaves(multiplied), _leaves(added)
 
 
@@ -213,10 +213,13 @@ class _Solving(Images):
             self._know(repr(place), tower.field.named(t))
 
     def _split(self, x: Product, t: RationalFunction) -> None:
-        """Add two weights by their product, the first a root of either sign."""
+        """Add two weights by their sum t, or their product, the first a root of either sign."""
         before, tower = {*self.tower.field.names}, self.tower
         D = self._value(*x.law) / tower.field.embed(x.c)
         self.alike |= {x.v, x.w}
+        if self.start.given.place == x.places(self.p)[1]:
+            self._know(x.v, (t + D / t) / 2)
+            return self._know(x.w, (t - D / t) / 2)
         if D.is_zero():
             raise InputError("the weights stay in proportion")
         R = tower.power(4 * t * t + D * D, Fraction(1, 2))
@@ -250,7 +253,9 @@ class _Solving(Images):
 
     def _is_expressed(self) -> bool:
         """Add one weight of which a power is rational in t and the laws; True if it was done."""
-        p, (_, place, laws, _, _), field = self.p, self.start.given, self.tower.field
+        p, (_, place, laws, _, product), field = self.p, self.start.given, self.tower.field
+        if product is not None:  # whose factors are known, and mostly in fewer letters
+            return False
         rational = [(symbol, law) for symbol, law in laws if not law.logs]
         known = {self.start.given.t: field.gens[0]} | {
             s.name: self._value(s, x) for s, x in rational
