@@ -89,12 +89,14 @@ def _far(curve: Curve, end: Expr, decide: ElementarySigns) -> tuple[Expansion, E
         moving = (x for x in h.atoms(sympy.exp) if x.has(z))
         faster = {x: SMALL ** (-rational(FLAT) * x.exp / (z * sympy.sign(end))) for x in moving}
     h = h.xreplace(faster).xreplace({z: there})
+    if any(x.base.has(SMALL) and x.exp.free_symbols for x in h.atoms(sympy.Pow)):
+        raise Undecided("the order of a term")
     found = widened(lambda span: Expander(SMALL, decide, span).expand(h))
     limit = found.coefficient(CONSTANT)
     if not found.reaches(CONSTANT) and not any(g < CONSTANT for g in found.terms):
         raise Undecided("what h tends to is not known")
     shown = (sympy.factor_terms(x) for x in (curve.beta.subs(z, end), limit))
-    return found, fewest(x for x in shown if x.is_finite is not False)
+    return found, fewest(x for x in shown if x.is_finite is not False and x is not sympy.nan)
 
 
 def _growing(h: Expansion, decide: ElementarySigns) -> list[list[Expr]]:
