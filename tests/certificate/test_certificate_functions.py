@@ -63,8 +63,7 @@ def test_a_changed_warp_is_rejected(name):
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
-    ("outputs", "start"),
-    [(["a*b*c*u", "2*a*b*c*v"], {"b": "0"}), (["a*u + x*y*z", "a*v"], {"x": "0", "y": "0"})],
+    ("outputs", "start"), [(["a*b*c*u", f"{k}*a*b*c*v"], {w: "0"}) for k, w in ((2, "b"), (3, "a"))]
 )
 def test_a_record_without_an_answer_is_accepted_as_such(outputs, start):
     d = derive_once(outputs, start=start)
