@@ -69,11 +69,10 @@ def exponential(space: Space, call: Call) -> JSON:
 
 
 def _logarithms(space: Space, u: Function) -> Iterator[tuple[Call, fmpq]]:
-    """Yield the logarithms, and asinh, that a sum has whole multiples of, or of known roots."""
+    """Yield the logarithms, and asinh, that a sum has multiples of, and how often."""
     for k, g in enumerate(space.generators, space.size):
         c = constant(u.partial(k)) if g.kind in ("log", "asinh") and u.uses(k) else None
-        roots = (x for x in space.known if c is not None and root_of(x.exponent) == c.q)
-        if c is not None and (c.q == 1 or any(x.argument.same(g.argument) for x in roots)):
+        if c is not None:
             yield g, c
 
 
