@@ -13,6 +13,7 @@ from functools import partial
 from itertools import combinations, islice, permutations, product
 from math import lcm
 
+import sympy
 from flint import fmpq
 
 from derive.certificate.checking import check, sections
@@ -44,9 +45,11 @@ from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.potential.half_spaces import HIGHEST
-from derive.potential.piece import Piece
+from derive.potential.piece import Curve, Piece
+from derive.potential.rewriting import without_hyperbolic
 from derive.potential.shortest import root_index
 from derive.records import Block
+from derive.render.text import plain
 from derive.verdict import Verdict
 from derive.weights.witness import samples
 
@@ -172,7 +175,7 @@ class _Writer:
         """Return the proof of a piece, to which the conditions are added that it needs."""
         assumed = said["assumptions"]
         try:
-            ends = [*self._ends(said, block), {"domain": None}]
+            ends = [*self._ends(said, shown, block), {"domain": None}]
             forms = form_proofs(shown, said, [block], self.state, self.calls)
             for (found, proof), end in ((form, end) for form in forms for end in ends):
                 part = {**proof, **end}
@@ -189,20 +192,22 @@ class _Writer:
         said["assumptions"] = assumed
         return None
 
-    def _ends(self, said: JSON, block: Block) -> Iterator[JSON]:
+    def _ends(self, said: JSON, shown: Piece, block: Block) -> Iterator[JSON]:
         """Yield how paths in beta are lifted; then those in which t is followed."""
         where, curve = said["domain"], said["curve"]
         ended = curve is not None and curve["interval"] is not None
         if where["undecided"] and not (where["walls"] or where["unless_zero"] or ended):
             yield {"domain": []}  # of which nothing is said
         elif curve is None or ended:
-            yield from self._paths(said, block)
+            yield from self._paths(said, shown, block)
 
-    def _paths(self, said: JSON, block: Block) -> Iterator[JSON]:
+    def _paths(self, said: JSON, shown: Piece, block: Block) -> Iterator[JSON]:
         betas, walls = said["beta"], [wall["form"] for wall in said["domain"]["walls"]]
         moving = {*block.parameterization.weights} & {*names_in(rate_texts(self.state.given))}
         turned = not all(h.is_zero() for h in self.state.flow.H)
         relations = lift(block, betas, turned, bool(moving))
+        if moving and (curve := shown.curve) is not None and curve.weights:
+            relations["square"] = length_along(curve)
         if said["curve"] is None:
             roots = (root for root in said["roots"] if root["explicit"] is not None)
             formulas = [{"name": root["symbol"], "is": root["explicit"]} for root in roots]
@@ -360,6 +365,13 @@ def lift(block: Block, betas: Sequence[str], warped: bool, moving: bool) -> JSON
     values = {f"_{n}": (repr(law), repr(p.at_start(law))) for n, law in enumerate(laws, 1)}
     kept = [{"name": n, "is": law, "value": at} for n, (law, at) in values.items() if n in used]
     return {**relations, "definitions": kept} if relations else {}
+
+
+def length_along(curve: Curve) -> str:
+    """Return P with P(|w|^2; t) = 0, of a curve that has all weights in t, as a text in "_x"."""
+    squares = sympy.Add(*(without_hyperbolic(w) ** 2 for _, w in curve.weights))
+    above, below = sympy.fraction(sympy.together(squares))
+    return plain(below * sympy.Symbol("_x") - above)
 
 
 def _relation(f: RationalFunction, coordinates: Coordinates) -> str | None:
