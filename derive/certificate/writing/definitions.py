@@ -24,7 +24,11 @@ from derive.certificate.checking.theorem import Checker, rate_texts, space_of
 from derive.certificate.writing import products
 from derive.certificate.writing.products import text_of
 from derive.clock import Clock
+from derive.errors import DeriveError
+from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import factorize
+from derive.exact.towers.tower import Tower
+from derive.language import parse_expression
 from derive.model.parameterization import Parameterization
 
 Names: TypeAlias = "Callable[[Sequence[str], Sequence[str], int], Naming]"
@@ -119,11 +123,9 @@ class Definitions:
         self.space.definitions = None
 
     def meet(self, call: Call) -> None:
-        """Define a call that is not known: an exponential or logarithm by others, or by itself."""
-        by = {"exp": products.exponential, "log": products.logarithm}.get(call.kind)
-        entry = by(self.space, call) if by is not None else None
-        if not self.space.knows(call):
-            self.space.define(entry) if entry else self.name(call)
+        """Define a call that is not known: an exponential by others, or all by themselves."""
+        entry = products.exponential(self.space, call) if call.kind == "exp" else None
+        self.space.define(entry) if entry else self.name(call)
 
     def name(self, call: Call) -> None:
         """Name a call as a generator, after the calls that its derivative has."""
@@ -152,6 +154,7 @@ class Calls(Definitions):
     def __init__(self, record: JSON, p: Parameterization, make: Names, index: int = 1) -> None:
         """Name them; exponentials are powers of those of exponents divided by an *index*."""
         given, proof = record["parameterization"], record["certificate"]
+        self.fields: tuple[FunctionField, ...] = ()
 
         def named(weights: Sequence[str], constants: Sequence[str], room: int) -> Naming:
             space, taken = make(weights, constants, room), {*weights, *constants}
@@ -159,13 +162,14 @@ class Calls(Definitions):
             return self.__enter__()
 
         space_of(given, proof, ROOM, named)
-        space = self.space
+        space, self.positive = self.space, p.positive
         for field in (p.field, p.start_field):
             for g in field.generators:
                 if g.kind == "exp" and index > 1:
                     space.read(f"exp(({field.embed(g.argument).in_moduli()})/{index})")
                 if g.kind != "parameter":
                     space.read(field.named(g.name).in_moduli())
+        self.fields = p.start_field, p.field
         F = [given["coefficient"]] if p.vectors else given["outputs"]
         for text in [*F, *rate_texts(given), record["warping"]["g"] or "1"]:
             space.read(text)
@@ -174,6 +178,36 @@ class Calls(Definitions):
         ties = {w: space.read(tree) for w, tree in given["ties"].items()}
         for call in list(space.generators) if ties else ():
             space.find(call.kind, space.read(space.written(call.argument), ties), call.exponent)
+
+    def meet(self, call: Call) -> None:
+        """Define a call as what it is in the fields of F, or else as a generator."""
+        space = self.space
+        if call.kind == "sin":
+            space.find("cos", call.argument)
+        varies = not space.is_of_constants(call.argument)
+        for field in self.fields[varies : varies + 1]:
+            before, size = space.scope(), len(self.entries)
+            try:
+                space.define(self._in_field(call, field))
+            except (DeriveError, LookupError, Rejected, ValueError):
+                space.leave(before)  # a tie may have symbols of the start
+                del self.entries[size:]
+        if not space.knows(call):
+            super().meet(call)
+
+    def _in_field(self, call: Call, field: FunctionField) -> JSON:
+        """Return the definition of a call in the generators of a field."""
+        text = call_of(call, self.space.written)
+
+        def written(text: str) -> Function:
+            tree = parse_expression(text.replace("Abs", ""))
+            element = Tower.over(field, self.positive).element(tree)
+            return self.space.read(field.embed(element).in_moduli())
+
+        if call.kind != "cos":
+            return products.as_product(self.space, call, written(text))
+        sine, parts = written("sin" + text.removeprefix("cos")), products.angles(self.space, call)
+        return {"of": text, "is": text_of(written(text)), "sin": text_of(sine), "from": parts}
 
 
 FACTORED, LARGEST = 400, 10**12
@@ -198,15 +232,18 @@ class FormDefinitions(Definitions):
         """Define a call as a function of the weights, where it is one."""
         kind, u, e, _ = call
         entry: JSON = None
-        if kind == "power":
+        if kind == "log":
+            entry = products.logarithm(self.space, call)
+        elif kind == "power":
             n = root_of(e)
             image = self._real_power(u, e) if n is None else self._root_of(u, n)
-            entry = None if image is None else products.as_power(self.space, call, image)
+            entry = None if image is None else products.as_product(self.space, call, image)
         elif kind in ("sin", "cos"):
             with contextlib.suppress(Rejected):
                 entry = self._cosine(call._replace(kind="cos"))
-        if not self.space.knows(call):
-            self.space.define(entry) if entry else super().meet(call)
+        if self.space.knows(call):
+            return
+        self.space.define(entry) if entry else super().meet(call)
 
     def _cosine(self, call: Call) -> JSON:
         """Return the definition of a cosine and its sine by angles that are known."""

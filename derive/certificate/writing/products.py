@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import sympy
-from flint import fmpq, fmpz_mat, fmpz_mpoly
+from flint import fmpz_mat, fmpz_mpoly
 
 from derive.certificate.checking import reading
 from derive.certificate.checking.function import Function, constant, leading, remainder, root_of
@@ -35,11 +36,19 @@ def with_logs(f: LogFunction) -> str:
     return " + ".join([f"({f.rational!r})", *(f"({c!r})*log(Abs({a!r}))" for c, a in f.logs)])
 
 
-def as_power(space: Space, call: Call, image: Function) -> JSON:
-    """Return the definition of a root, or of a power by the factors of what it is."""
+def as_product(space: Space, call: Call, image: Function) -> JSON:
+    """Return the definition of a root, or of a power or exponential by the factors of what it is.
+
+    Raises:
+        Rejected: another call is no product of others.
+    """
     entry = {"of": call_of(call, text_of), "is": text_of(image)}
-    is_root = root_of(call.exponent) is not None
-    return entry if is_root else entry | {"from": _texts(prime_factors(space, image))}
+    if call.kind == "power" and root_of(call.exponent) is not None:
+        return entry
+    if call.kind not in ("exp", "log", "power"):
+        raise Rejected(f"{call.kind} is no product of others")
+    f = call.argument if call.kind == "log" else image
+    return entry | {"from": _texts(prime_factors(space, f))}
 
 
 def logarithm(space: Space, call: Call, f: Function | None = None) -> JSON:
@@ -64,24 +73,22 @@ def exponential(space: Space, call: Call) -> JSON:
     rest = [] if u.is_zero() else [_multiple(space, u)]
     if rest == [None] and (*logs, *(terms := terms_of(u)))[1:]:
         rest = [_multiple(space, v) or (call._replace(argument=v), 1) for v in terms]
-    parts: list[tuple[Call, int | fmpq]] = [*logs, *filter(None, rest)]
+    parts = [*logs, *filter(None, rest)]
     return None if None in rest else combined(space, call, parts)
 
 
-def _logarithms(space: Space, u: Function) -> Iterator[tuple[Call, fmpq]]:
-    """Yield the logarithms, and asinh, that a sum has multiples of, and how often."""
+def _logarithms(space: Space, u: Function) -> Iterator[tuple[Call, int]]:
+    """Yield the logarithms, and asinh, that a sum has whole multiples of."""
     for k, g in enumerate(space.generators, space.size):
         c = constant(u.partial(k)) if g.kind in ("log", "asinh") and u.uses(k) else None
-        if c is not None:
-            yield g, c
+        if c is not None and c.q == 1:
+            yield g, int(c.p)
 
 
-def combined(space: Space, call: Call, parts: Sequence[tuple[Call, int | fmpq]]) -> JSON:
-    """Return the definition of an exponential as a product of powers, some of roots."""
-    total = space.number(1)
-    for x, n in ((space.unit(x, space.find(*x[:3])).x, fmpq(n)) for x, n in parts):
-        root = x if n.q == 1 else space.find("power", x, space.number(fmpq(1, n.q)))
-        total = total * root ** int(n.p)
+def combined(space: Space, call: Call, parts: Sequence[tuple[Call, int]]) -> JSON:
+    """Return the definition of an exponential as a product of powers."""
+    units = [(space.unit(x, space.find(*x[:3])).x, n) for x, n in parts]
+    total = math.prod((x**n for x, n in units), start=space.number(1))
     total = -total if total.at(space.start) < 0 else total
     return {"of": call_of(call, text_of), "is": text_of(total), "from": _texts(parts)}
 
@@ -95,7 +102,7 @@ def _multiple(space: Space, u: Function) -> tuple[Call, int] | None:
     return None
 
 
-def _texts(parts: Iterable[tuple[Call, int | fmpq]]) -> list[list[str]]:
+def _texts(parts: Iterable[tuple[Call, int]]) -> list[list[str]]:
     """Return calls as texts, with their powers."""
     return [[call_of(x, text_of), str(n)] for x, n in parts]
 
