@@ -310,7 +310,9 @@ class CallIntegral:
     def _in_symbols(self, f: RationalFunction) -> tuple[Expr, Expr] | None:
         """Return f dt/du as a quotient of polynomials in u and E, and A in u, or None."""
         leaf, field = self.leaf, self._field(self.u, self.E)
-        if self.k and leaf.variable.name in f.variables():
+        flow = leaf.field.derivative(self.inner, 0)  # dX/dt
+        moving = (f, flow) if self.is_log else (f, flow, self.argument)
+        if self.k and any(leaf.variable.name in g.variables() for g in moving):
             return None
         named = {repr(x): s.name for s, x in self.places.items()}
         named |= {name: s.name for s, name in self.fixed.items()}
@@ -327,8 +329,7 @@ class CallIntegral:
         images[self.k] = X
         if not self.is_log:
             exponent = to_expr(self.argument.compose(images, field), symbols)
-        pace = leaf.field.derivative(self.inner, 0).compose(images, field)  # dX/dt
-        return to_expr(f.compose(images, field) * unit / pace, symbols), exponent
+        return to_expr((f / flow).compose(images, field) * unit, symbols), exponent
 
     def _rational(self, x: Symbol, part: Expr) -> Expr | None:
         leaf, field = self.leaf, self._field(x)

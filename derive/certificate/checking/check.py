@@ -12,7 +12,7 @@ The certificate has the format and version, "at" (start symbols and parameters i
 certified. Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a
 name, with its "value" at w_0 if the flow keeps it; {"of": "sqrt(...)", "is": f} a call that is a
 known function; {"zero": f, "main": x} what is 0 on the leaf, as it is at w_0 and its derivatives
-along X_a are where it is, solved for x.
+along X_a are where it is, solved for x. "sums" of laws, if there are any, are positive at w_0.
 With K_ab = <X_a, X_b>, outputs counted from 1, the sections are:
 
 conserved: <grad c, X_a> = 0; all of them, if p - n "brackets" of the X_a, named by paths as in
@@ -370,6 +370,7 @@ KEYS = {
     "domain": "walls[]:wall undecided[] unless_zero[]",
     "wall": "form sign vanishing",
     "proof": "format version at{} definitions[] conserved hessian warping metric dual[] pieces[]",
+    "proof sums": "sums[]",
     "relations": "blocks[]",
     "equation": "beta output is",
     "curve": "parameter beta interval",
@@ -411,7 +412,7 @@ def keyed(entry: JSON, kind: str, features: Collection[str] = ()) -> None:
 def shape(record: JSON, flow: Sequence[str]) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
     given, q, metric = record["parameterization"], record["potential"], record["metric"]
-    optional = {"relations": record, "other_side": q}
+    optional = {"relations": record, "other_side": q, "sums": record["certificate"]}
     optional |= dict.fromkeys(("proofs", "Q"), record)
     optional |= dict.fromkeys(("vector", "affine", "rates"), given)
     here = {key for key, entry in optional.items() if key in entry}

@@ -113,7 +113,8 @@ class Printed:
             given = space.read(text) * math.factorial(k + 1)
             at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
-            shown = {*map(self.leaf.sign_of, at)} in ({1}, {-1})
+            signs = ({*map(self.leaf.sign_of, at)} for _ in state.weights_by_laws(self.leaf))
+            shown = any(found in ({1}, {-1}) for found in signs)
         elif said == "the only real root":
             parts = space.factor(slopes[0])[1]
             shown = all(self.leaf.of(p).value for p, n in parts if n % 2 and p.degrees()[last])

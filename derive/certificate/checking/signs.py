@@ -13,7 +13,15 @@ from typing import NamedTuple
 from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking.flow import Field
-from derive.certificate.checking.function import Function, constant, not_zero, root_of, sign
+from derive.certificate.checking.function import (
+    Function,
+    constant,
+    leading,
+    not_zero,
+    remainder,
+    root_of,
+    sign,
+)
 from derive.certificate.checking.reading import Call
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import Rejected, names_in, require
@@ -367,11 +375,19 @@ class Kept:
         for side, other in sides:
             if not (side % p).is_zero() or not self._is_finite(of(side / p)):
                 continue
-            parts = [q for q, _ in self.space.factor(other)[1]]
-            if not other.is_zero() and all(map(self._holds, parts)):
+            rests = [self._where(p, q) for q, _ in self.space.factor(other)[1]]
+            parts = [q for r in rests for q, _ in self.space.factor(r)[1]]
+            if not any(r.is_zero() for r in rests) and all(map(self._holds, parts)):
                 self.from_start += [q for q in parts if str(q) not in self.shown]
                 return True
         return False
+
+    def _where(self, p: fmpz_mpoly, q: fmpz_mpoly) -> fmpz_mpoly:
+        """Return q where p is 0, as far as p gives a variable and q stays finite; else q."""
+        if self._holds(q) or not self._is_finite(self.space.of(q)):
+            return q
+        monic = (k for k, n in enumerate(p.degrees()) if n and leading(p, k).is_constant())
+        return next((remainder(q, p, k)[0] for k in monic), q)
 
     def _is_by_slopes(self, p: fmpz_mpoly) -> bool:
         """Tell whether all |X_a p| <= |h_a p| with h_a that stay finite, if speeds are bounded."""
@@ -387,7 +403,7 @@ class Kept:
 
     @cached_property
     def _positive_laws(self) -> list[Function]:
-        """Laws with the signs that make them positive at w_0."""
+        """Laws, and sums of these, with the signs that make them positive at w_0."""
         laws = list[Function]()
         for text in self.laws:
             with contextlib.suppress(Rejected):  # its calls may not be known here

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, compress
 from operator import not_
 from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
 
+from derive.certificate.checking import steepest
 from derive.certificate.checking.flow import Field, Flow, Turning, determinant
-from derive.certificate.checking.function import Function, Table, Value, constant, not_zero, sign
+from derive.certificate.checking.function import Function, Table, Value, not_zero, sign
 from derive.certificate.checking.signs import CONDITION, END, MEET, Conditions, Kept, factors
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
@@ -47,7 +47,7 @@ class Checker:
         if vector is not None:
             F = [self._length(phi, vector, given["norms"][vector])]
         rates = rates_of(space, given)
-        self.degrees = degrees(space, given, F, rates)
+        self.degrees = steepest.degrees(space, given, F, rates)
         gradients = space.fields = raised(space, rates, F)
         ties = [{"zero": f"{w} - ({tree})", "main": w} for w, tree in given["ties"].items()]
         self.ties = [*({"zero": w, "main": w} for w in given["idle"]), *ties]
@@ -234,9 +234,19 @@ class Checker:
         values = [self.space.read(wall) for wall in walls]
         powers = [call for call in self.space.known if call.kind == "power"]
         values += [c.image for c in powers if any(map(c.argument.same, values))]
-        laws = self.record["conserved"]["laws"]
+        laws = [*self.record["conserved"]["laws"], *self.proof.get("sums", ())]
         fields = self.flow.X if fields is None else fields
         return Kept(fields, signs, laws, [*values, *more], self.flow.F)
+
+    def weights_by_laws(self, signs: Conditions) -> Iterator[Conditions]:
+        """Yield conditions; then with the signs that weights keep whose squares exceed a law."""
+        yield signs
+        kept = self.kept(signs)
+        for name in (self.given["weights"][k] for k in self.free):
+            if not signs.sign_of(w := self.space.names[name]) and kept.stays_away(w):
+                signs.add(name, "keeps its sign along the flow")
+        self.assumed |= dict.fromkeys(signs.missing([], kept.from_start))
+        yield signs
 
     def constant_divisors(self) -> list[fmpz_mpoly]:
         """Return the factors of divisors without weights, besides those of F."""
@@ -319,59 +329,3 @@ def raised(
     """Return the fields G^-1 df of functions."""
     slopes = ([f.derivative(k) for k in range(space.weights)] for f in functions)
     return [[space.sum(df[k] * r for k, r in row.items()) for row in rates] for df in slopes]
-
-
-STEEPEST = re.compile(
-    r"w' = phi\(-J\^T X\^T r\) = diag\(rates\) J\^T phi\(-X\^T r\), "
-    r"phi\(x\) = sign\(x\)(?: \|x\|\^\(?(\d{1,3}(?:/\d{1,3})?)\)?)?"
-)
-
-
-def degrees(
-    space: Space, given: JSON, F: Sequence[Function], rates: Sequence[Mapping[int, Function]]
-) -> list[fmpq]:
-    """Require of steepest descent in l_p that its rates are those of phi.
-
-    With rates c |d_k F|^(s - 1), c one constant, and no weight in two outputs, phi(J^T l) = G^-1
-    J^T phi(l) for phi(x) = sign(x) |x|^s, s = 1/(p - 1). Rates are positive; if s is odd, phi is a
-    polynomial, and all holds where rates are 0, too, with K = c sum_k |d_k F|^(s + 1).
-
-    Returns:
-        D with <w, dF> = D F of each output, or 0; nothing of gradient flow.
-    """
-    if (found := STEEPEST.fullmatch(given["flow"])) is None:
-        return []
-    s = fmpq(*map(int, (found[1] or "0").split("/")))
-    require("rates" in given and "vector" not in given, "steepest descent has rates")
-    divisors = dict(space.divisors)
-    _require_rates(space, s, F, rates)
-    if s.q == 1 and s.p % 2:
-        _owe_no_rates(space, rates)
-    moved = (space.sum(space.symbols[k] * f.derivative(k) for k in range(space.weights)) for f in F)
-    quotients = [constant(x / f) or fmpq(0) for x, f in zip(moved, F, strict=True)]
-    space.divisors = divisors  # identities hold where these are 0, too
-    return quotients
-
-
-def _require_rates(
-    space: Space, s: fmpq, F: Sequence[Function], rates: Sequence[Mapping[int, Function]]
-) -> None:
-    """Require rates c |d_k F|^(s - 1)."""
-    units, n = list[Function](), 2 * int(s.q)
-    for k, row in enumerate(rates):
-        slopes = [x for x in (f.derivative(k) for f in F) if not x.is_zero()]
-        require(len(slopes) < 2, "under steepest descent outputs share a weight")
-        units += [row[k] ** n * x ** (n - 2 * int(s.p)) for x in slopes]
-    steady = all(u.derivative(k).is_zero() for u in units[:1] for k in range(space.weights))
-    require(steady and all(map(units[0].same, units)), "the rates are not those of phi")
-
-
-def _owe_no_rates(space: Space, rates: Sequence[Mapping[int, Function]]) -> None:
-    """Owe no signs of rates; what a root or a logarithm of F asks is owed whatever they are."""
-
-    def parts(f: Function) -> set[str]:
-        return {str(p) for p, _ in factors(f)}
-
-    own = set[str]().union(*(parts(rate) for row in rates for rate in row.values()))
-    own = own.difference(*(parts(g.argument) for g in space.generators))
-    space.signs = [f for f in space.signs if not parts(f) <= own]

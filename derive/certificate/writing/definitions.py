@@ -175,6 +175,8 @@ class Calls(Definitions):
             space.read(text)
         pieces = record["potential"]["pieces"]
         Conditions(space, [text for piece in pieces for text in piece["assumptions"]], space.given)
+        for call in list(space.known):
+            space.at_start(call.image)
         ties = {w: space.read(tree) for w, tree in given["ties"].items()}
         for call in list(space.generators) if ties else ():
             space.find(call.kind, space.read(space.written(call.argument), ties), call.exponent)
@@ -193,7 +195,9 @@ class Calls(Definitions):
                 space.leave(before)  # a tie may have symbols of the start
                 del self.entries[size:]
         if not space.knows(call):
-            super().meet(call)
+            shared = bool(self.fields) and call.kind == "log"
+            entry = products.logarithm(space, call) if shared else None
+            space.define(entry) if entry else super().meet(call)
 
     def _in_field(self, call: Call, field: FunctionField) -> JSON:
         """Return the definition of a call in the generators of a field."""

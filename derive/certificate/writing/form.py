@@ -44,7 +44,7 @@ def form_proofs(
     """
     called, above = functions(said) if isinstance(shown, Piece) else ({}, {})
     leaves = [*_leaves(blocks[0])] if called and above else [None]
-    for solved, leaf in product(("", "start", "weights"), leaves):
+    for solved, leaf in product(("", "start", "weights", "conic"), leaves):
         form = _Form(shown, blocks, state, calls)
         try:
             form.name_constants(solved)
@@ -164,9 +164,12 @@ class _Form:
                 yield f"({plain(kernel**2)}) - ({block.metric.K[0][0]!r})**2"
 
     def solve_leaf(self, names: str) -> None:
-        """Solve law - value for start symbols, or for weights."""
+        """Solve law - value for start symbols, or for weights; or that of F = h(G) for these."""
         named = [(self._law_of(value), plain(value)) for _, value in self.shown.constants]
         laws = [pair for pair in named if pair[0]] or [pair for pair in self._laws() if pair[1]]
+        if names == "conic":
+            conics = ((b.parameterization, b.metric.conic) for b in self.blocks)
+            laws = [(repr(c.law), repr(p.at_start(c.law))) for p, c in conics if c is not None]
         zeros = [f"({law}) - ({value})" for law, value in laws]
         if names == "start" and not self.shown.constants:
             zeros = [*self._kernels()] or zeros

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, product
 from typing import cast
 
 import sympy
@@ -68,13 +69,24 @@ def exponential(space: Space, call: Call) -> JSON:
 
     Those of terms of a sum are defined where they are not known.
     """
-    logs = [*_logarithms(space, call.argument)]
-    u = call.argument - space.sum(g.image * n for g, n in logs)
+    u, sums = _without_sums(space, call.argument)
+    logs = [*_logarithms(space, u)]
+    u = u - space.sum(g.image * n for g, n in logs)
     rest = [] if u.is_zero() else [_multiple(space, u)]
-    if rest == [None] and (*logs, *(terms := terms_of(u)))[1:]:
+    if rest == [None] and (*sums, *logs, *(terms := terms_of(u)))[1:]:
         rest = [_multiple(space, v) or (call._replace(argument=v), 1) for v in terms]
-    parts = [*logs, *filter(None, rest)]
+    parts = [*sums, *logs, *filter(None, rest)]
     return None if None in rest else combined(space, call, parts)
+
+
+def _without_sums(space: Space, u: Function) -> tuple[Function, list[tuple[Call, int]]]:
+    """Return a function without the terms of exponents that are known, of several, and these."""
+    found = list[tuple[Call, int]]()
+    for x, n in product((x for x in space.known if x.kind == "exp"), (1, -1)):
+        whole, part = (_without_roots(space, f) for f in (u, x.argument * n))
+        if len((whole - part).top) + len(part.top) == len(whole.top) > len(part.top) > 1:
+            u, found = whole - part, [*found, (x, n)]
+    return u, found
 
 
 def _logarithms(space: Space, u: Function) -> Iterator[tuple[Call, int]]:
@@ -140,7 +152,7 @@ def terms_of(f: Function) -> list[Function]:
 
 
 def angles(space: Space, call: Call) -> list[list[str]]:
-    """Return an angle that goes into that of a cosine n times."""
+    """Return an angle that goes into that of a cosine n times, or two by sum and n = 1."""
     argument = call.argument
     if argument.is_zero():
         return []
@@ -153,7 +165,10 @@ def angles(space: Space, call: Call) -> list[list[str]]:
         n = None if u.top.is_zero() else constant(argument / u)
         if n is not None and n.q == 1:
             return [[name, str(n)]]
-    raise Rejected("no angle goes into this one")
+    for ((one, u), (other, v)), sign in product(combinations(known, 2), (1, -1)):
+        if (u + v * sign - argument).is_zero():
+            return [[one, "1"], [other, str(sign)]]
+    raise Rejected("no angles add up to this one")
 
 
 def prime_factors(space: Space, f: Function) -> list[tuple[Call, int]]:
