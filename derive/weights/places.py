@@ -23,7 +23,7 @@ Law: TypeAlias = tuple[Symbol, LogFunction]
 """What the flow keeps, with the symbol of its value."""
 
 
-def factors_of(p: Parameterization) -> Iterator[RationalFunction]:
+def roots_and_divisors(p: Parameterization) -> Iterator[RationalFunction]:
     """Yield the roots in F of functions of several weights, and what F divides by of several."""
     for g in (g for g in p.field.generators if g.kind == "root"):
         if len({*g.argument.variables()} & {*p.weights}) > 1:

@@ -2,8 +2,9 @@
 
 A law says how two weights go with each other, mostly with what was integrated of dw_i/dw_j. Where
 what is unknown in it stands there once, as w^k or exp(q w), it is solved for that, and so are the
-others, one after the other. A proposal is accepted where it is the flow from the start: there it
-has the signs that the weights have, and dw_j/dt dt/dmu = dF/dw_j are identities of functions of t.
+others, one after the other; or a power of a weight is rational in t and the laws. A proposal is
+accepted where it is the flow from the start: there it has the signs that the weights have, and
+dw_j/dt dt/dmu = dF/dw_j are identities of functions of t.
 
 The last weight w may need no law: where dw/dt = a(t) w^m it is known by the integral of a.
 
@@ -40,7 +41,7 @@ from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import ConservedQuantities, along
 from derive.weights.coordinate import Coordinate
 from derive.weights.leaf_start import POSITIVE, LeafStart, Place
-from derive.weights.places import Law, Product, factors_of, products, shares, ties
+from derive.weights.places import Law, Product, products, roots_and_divisors, shares, ties
 
 UNITS = "the fractions in exponents on the leaf"
 FEW = 2
@@ -52,7 +53,7 @@ class SolvedLeaf(Coordinate):
     """The leaf of one output in a weight t.
 
     Attributes:
-        place: t in the weights: one of them, or the norm of some.
+        place: t in the weights: one of them, a root in F or what it divides by, a product or a sum.
         laws: what the flow keeps, with the symbols of the values that have one.
         elements: all names of the field of F as functions of t.
         either: of weights whose sign at the start is not known, the roots that they are.
@@ -116,7 +117,7 @@ class SolvedLeaf(Coordinate):
 def solved_leaves(
     conserved: ConservedQuantities, notation: Notation
 ) -> tuple[Iterator[SolvedLeaf], ...]:
-    """Return the leaf of one output in weights and norms, in products of two, and in their sums.
+    """Return the leaf of one output in weights, roots and divisors, in products, and in sums.
 
     It is in each of these by which the laws, and one integral, give all weights.
 
@@ -130,7 +131,7 @@ def solved_leaves(
         return ()
     names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
     named = tuple(zip(map(notation.fresh, names), laws, strict=True))
-    alone = (Place(p, t, named, notation, None) for t in (*factors_of(p), *p.w))
+    alone = (Place(p, t, named, notation, None) for t in (*roots_and_divisors(p), *p.w))
     pairs = [(x, *x.places(p)) for x in products(p, named)]
     multiplied = (Place(p, t, named, notation, x) for x, t, _ in pairs)
     added = (Place(p, t, named, notation, x) for x, _, t in pairs)
