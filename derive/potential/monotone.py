@@ -46,6 +46,9 @@ from derive.potential.domain import Domain, Wall
 from derive.potential.piece import Curve, Piece
 from derive.potential.rewriting import fewest
 
+LONG = 20
+"""Operations of what a start must not make 0, beyond which the interval of z is told alone."""
+
 
 def along_curve(piece: Piece, curve: Curve, notation: Notation) -> Domain:
     """Return the domain of a parametric Q, in beta where the limits of h are known.
@@ -63,8 +66,10 @@ def along_curve(piece: Piece, curve: Curve, notation: Notation) -> Domain:
     growing = [min(cs, key=len) for h, _ in ends if (cs := _growing(h, decide))]
     limits = [limit for h, limit in ends if not _growing(h, decide)]
     walls = tuple(_wall(beta, x, start, decide) for x in limits)
-    unless = dict.fromkeys(f for zeros in growing for f in zeros)
-    return Domain(piece.betas, "slope", walls, unless=tuple(unless), interval=interval)
+    unless = tuple(dict.fromkeys(f for zeros in growing for f in zeros))
+    if any(f.count_ops() > LONG for f in unless):
+        return Domain(piece.betas, "slope", undecided=("curve",), interval=interval)
+    return Domain(piece.betas, "slope", walls, unless=unless, interval=interval)
 
 
 def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall:
