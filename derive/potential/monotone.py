@@ -58,18 +58,21 @@ def along_curve(piece: Piece, curve: Curve, notation: Notation) -> Domain:
     (beta,) = piece.betas
     interval = (curve.parameter, *curve.interval)
     decide = ElementarySigns(notation.positive, parameters=notation.parameterization.parameters)
+    start, walls = curve.beta.subs(curve.parameter, 0), list[Wall]()
+    unless = dict[Expr, None]()
     try:
-        ends = [_far(curve, end, decide) for end in curve.interval]
+        for end in curve.interval:
+            h = _far(curve, end, decide)
+            if growing := _growing(h, decide):
+                fewest_zeros: list[Expr] = min(growing, key=len)
+                unless |= dict.fromkeys(fewest_zeros)
+            else:
+                walls.append(_wall(beta, _shortest(h.limit, curve, end), start, decide))
     except Undecided:
         return Domain(piece.betas, "slope", undecided=("curve",), interval=interval)
-    start = curve.beta.subs(curve.parameter, 0)
-    growing = [min(cs, key=len) for h, _ in ends if (cs := _growing(h, decide))]
-    limits = [limit for h, limit in ends if not _growing(h, decide)]
-    walls = tuple(_wall(beta, x, start, decide) for x in limits)
-    unless = tuple(dict.fromkeys(f for zeros in growing for f in zeros))
     if any(f.count_ops() > LONG for f in unless):
         return Domain(piece.betas, "slope", undecided=("curve",), interval=interval)
-    return Domain(piece.betas, "slope", walls, unless=unless, interval=interval)
+    return Domain(piece.betas, "slope", tuple(walls), unless=tuple(unless), interval=interval)
 
 
 def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall:
@@ -80,10 +83,10 @@ def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall
     return Wall(sign * (beta - end), oriented=True)
 
 
-def _far(curve: Curve, end: Expr, decide: ElementarySigns) -> tuple[Expansion, Expr]:
-    """Return h(z) as e -> 0 where z is end (1 - e) or +-1/e, and what it tends to if not infinite.
+def _far(curve: Curve, end: Expr, decide: ElementarySigns) -> Expansion:
+    """Return h(z) as e -> 0 where z is end (1 - e), or +-1/e.
 
-    An exponential is a power of e above, or below, all that are met.
+    There an exponential is a power of e above, or below, all that are met.
     """
     if end.has(sympy.Min, sympy.Max):
         raise Undecided("which of several ends is the nearest")
@@ -91,17 +94,21 @@ def _far(curve: Curve, end: Expr, decide: ElementarySigns) -> tuple[Expansion, E
     there, faster = end * (1 - SMALL), dict[Expr, Expr]()
     if end.is_infinite:
         there = sympy.sign(end) / SMALL
-        moving = (x for x in h.atoms(sympy.exp) if x.has(z))
-        faster = {x: SMALL ** (-rational(FLAT) * x.exp / (z * sympy.sign(end))) for x in moving}
+        rates = {x: x.exp / (z * sympy.sign(end)) for x in h.atoms(sympy.exp) if x.has(z)}
+        if not all(k.is_Rational for k in rates.values()):
+            raise Undecided("the order of a term")
+        unit = rational(FLAT) / min(map(abs, rates.values()), default=sympy.S.One)
+        faster = {x: SMALL ** (-k * unit) for x, k in rates.items()}
     h = h.xreplace(faster).xreplace({z: there})
     if any(x.base.has(SMALL) and x.exp.free_symbols for x in h.atoms(sympy.Pow)):
         raise Undecided("the order of a term")
-    found = widened(lambda span: Expander(SMALL, decide, span).expand(h))
-    limit = found.coefficient(CONSTANT)
-    if not found.reaches(CONSTANT) and not any(g < CONSTANT for g in found.terms):
-        raise Undecided("what h tends to is not known")
-    shown = (sympy.factor_terms(x) for x in (curve.beta.subs(z, end), limit))
-    return found, fewest(x for x in shown if x.is_finite is not False and x is not sympy.nan)
+    return widened(lambda span: Expander(SMALL, decide, span).expand(h))
+
+
+def _shortest(limit: Expr, curve: Curve, end: Expr) -> Expr:
+    """Return a limit as it is expanded, or with the end put in, which may be no number."""
+    shown = (sympy.factor_terms(x) for x in (curve.beta.subs(curve.parameter, end), limit))
+    return fewest(x for x in shown if x.is_finite is not False and x is not sympy.nan)
 
 
 def _growing(h: Expansion, decide: ElementarySigns) -> list[list[Expr]]:

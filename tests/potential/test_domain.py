@@ -5,9 +5,13 @@ from random import Random
 
 import numpy as np
 import pytest
+from sympy import Symbol, oo, sympify
 
-from derive import Verdict
+from derive import Parameterization, Verdict
+from derive.model.notation import Notation
 from derive.potential.branch import stays_away_from_zero
+from derive.potential.monotone import along_curve
+from derive.potential.piece import Curve
 from tests.published import derive_once
 
 CONVOLUTION = ["a*c+b*d", "a*d+b*c"]
@@ -184,6 +188,43 @@ def test_a_kernel_with_a_pole_at_0():
 def test_a_weight_stays_away_from_zero_where_a_law_is_positive_for_every_start(start, kept):
     metric = derive_once("a*u", start).blocks[0].metric
     assert stays_away_from_zero(metric, metric.parameterization.field.named("a")) is kept
+
+
+@pytest.mark.parametrize(
+    ("output", "where"),
+    [
+        ("1/p - 1/m", "all real $beta$"),
+        ("exp(2*p) - exp(-m)", "all real $beta$"),
+        ("log(u) + v", "all real $beta$"),
+        ("u**4 + log(v)", "all real $beta$"),
+        ("1/b + a**2", "`beta > 0`"),
+        ("sqrt(p) - sqrt(m)", "the `beta` on the same side of `sqrt(p_0)*(m_0**(3/2)/p_0**(3/2) +"
+         " 1)**(1/3)` and `-sqrt(m_0)*(1 + p_0**(3/2)/m_0**(3/2))**(1/3)` as `beta_0`"),
+        # What a start must not make 0 is too long to be read; an exponent in letters has no order.
+        ("a*sqrt(a**2 + b**2)", "the $beta$ that the interval of `z` gives"),
+        ("p**D - m**D", "the $beta$ that the interval of `z` gives"),
+    ],
+)  # fmt: skip
+def test_the_ends_of_a_curve_are_expanded(output, where):
+    assert domain(derive_once([output])).where == where
+
+
+@pytest.mark.parametrize(
+    ("h", "walls"),
+    [
+        # However slow an exponential is, it is beyond every power.
+        ("z**3*exp(-z/10**8) + exp(-z)", ["beta"]),
+        ("z**3*exp(z/10**8) - exp(z)", ["-beta"]),
+        ("z - exp(-z/10**8)", []),
+        ("exp(-k*z)", None),
+    ],
+)
+def test_an_exponential_is_beyond_every_power_at_an_end(h, walls):
+    notation = Notation(Parameterization.parse(["w**2"]))
+    z = Symbol("z", real=True)
+    curve = Curve(z, sympify(h, {"z": z}), (-oo, oo))
+    found = along_curve(derive_once(["w**2"]).potential.pieces[0], curve, notation)
+    assert ([str(w.form) for w in found.walls] if not found.undecided else None) == walls
 
 
 def test_a_pole_that_a_root_removes_is_no_end():
